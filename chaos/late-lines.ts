@@ -1,6 +1,6 @@
 /** Sends lines that come too late: older versions, also of deleted records, and revoked grants as active. */
-import { importValues } from '../packages/server/src/ingest/import.ts';
-import type { ImportKind, Store } from '../packages/server/src/store/port.ts';
+import { importValues } from '../packages/operator/src/ingest/import.ts';
+import type { ImportKind, Store } from '../packages/store/src/port.ts';
 import { now } from '../packages/testkit/fixtures/clock.ts';
 import type { Chance } from '../packages/testkit/model/chance.ts';
 import type { History } from './history.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isStopped, print, runProgram, say, wholeRun, withDefault } from '../bench/lib/program.ts';
-import { flag, optional, Problem, wholeNumber } from '../packages/server/src/command-line/options.ts';
+import { flag, optional, Problem, wholeNumber } from '../packages/common/src/command-line/options.ts';
 import { openLifetime } from '../packages/testkit/fixtures/lifetime.ts';
 import { withoutHaproxy } from '../packages/testkit/servers/haproxy.ts';
 import { withoutOwnServers } from '../packages/testkit/servers/postgres-start.ts';

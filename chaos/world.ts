@@ -1,9 +1,10 @@
 /** The data of a run: two partners whose brands have the same ids but differ, and their customers. */
-import { digestOfKey, newApiKey } from '../packages/server/src/auth/api-key.ts';
-import { importValues } from '../packages/server/src/ingest/import.ts';
-import { parseDatabaseUrl } from '../packages/server/src/store/address.ts';
-import { openStore } from '../packages/server/src/store/engines.ts';
-import type { ApiKey, Grant, Store } from '../packages/server/src/store/port.ts';
+
+import { importValues } from '../packages/operator/src/ingest/import.ts';
+import { digestOfKey, newApiKey } from '../packages/service/src/auth/api-key.ts';
+import { parseDatabaseUrl } from '../packages/store/src/address.ts';
+import { openStore } from '../packages/store/src/engines.ts';
+import type { ApiKey, Grant, Store } from '../packages/store/src/port.ts';
 
 export const byChaos = { actor: 'chaos', action: 'chaos' };
 

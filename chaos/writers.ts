@@ -1,7 +1,7 @@
 /** Changes the data while it is read: imports, single rows, keys and grants. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { importValues } from '../packages/server/src/ingest/import.ts';
-import type { Store } from '../packages/server/src/store/port.ts';
+import { importValues } from '../packages/operator/src/ingest/import.ts';
+import type { Store } from '../packages/store/src/port.ts';
 import { run } from '../packages/testkit/fixtures/run.ts';
 import type { Chance } from '../packages/testkit/model/chance.ts';
 import { active, type Entry, type History } from './history.ts';

@@ -4,8 +4,8 @@ import { existsSync, globSync, statfsSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { print, runProgram, say, wholeRun } from '../bench/lib/program.ts';
-import { oneOf, optional } from '../packages/server/src/command-line/options.ts';
-import { roleSettings } from '../packages/server/src/store/postgres/distribution/distribute.ts';
+import { oneOf, optional } from '../packages/common/src/command-line/options.ts';
+import { roleSettings } from '../packages/store/src/postgres/distribution/distribute.ts';
 import { startCluster } from '../packages/testkit/citus/cluster.ts';
 import {
   buildCitus,
@@ -38,13 +38,13 @@ const root = fileURLToPath(new URL('..', import.meta.url));
  */
 const suites = {
   store: [
-    'packages/server/test/store/{audit-roles,deletions,export-bytes,import-races,moves,rotation-races}.test.ts',
-    'packages/server/test/store/same-bytes.test.ts',
-    'packages/server/test/store/postgres/{postgres,constraints,records,migrate-indexes}.test.ts',
+    'packages/store/test/{audit-roles,deletions,export-bytes,import-races,moves,rotation-races}.test.ts',
+    'packages/store/test/same-bytes.test.ts',
+    'packages/store/test/postgres/{postgres,constraints,records,migrate-indexes}.test.ts',
   ],
   http: [
-    'packages/server/test/{brands,balances}/*.test.ts',
-    'packages/server/test/ingest/{import{,-batches,-replace,-follow,-bad-json},killed,model}.test.ts',
+    'packages/service/test/{brands,balances}/*.test.ts',
+    'packages/operator/test/ingest/{import{,-batches,-replace,-follow,-bad-json},killed,model}.test.ts',
   ],
   migrations: ['citus/test/migrations.test.ts'],
 };

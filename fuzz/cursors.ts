@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
-import { createCursors, type Position } from '../packages/server/src/cursors/cursors.ts';
-import { Refusal } from '../packages/server/src/http/refusal.ts';
+import { Refusal } from '../packages/http/src/refusal.ts';
+import { createCursors, type Position } from '../packages/service/src/cursors/cursors.ts';
 import type { Target } from './target.ts';
 import { anyCharacter, anyText, type Edit, edited, editWith } from './words.ts';
 

@@ -1,6 +1,6 @@
 /** `npm run fuzz`: sends random inputs to the service until a promise breaks or time is up. */
 import { isStopped, print, runProgram, wholeRun, withDefault } from '../bench/lib/program.ts';
-import { oneOf, optional, Problem, wholeNumber } from '../packages/server/src/command-line/options.ts';
+import { oneOf, optional, Problem, wholeNumber } from '../packages/common/src/command-line/options.ts';
 import { openLifetime } from '../packages/testkit/fixtures/lifetime.ts';
 import { cursors } from './cursors.ts';
 import { http } from './http.ts';

@@ -1,10 +1,10 @@
 /** Kills imports at many moments, on each engine, and checks what they leave behind. */
 import { join } from 'node:path';
 import { print, runProgram, wholeRun, withDefault } from '../bench/lib/program.ts';
-import { wholeNumber } from '../packages/server/src/command-line/options.ts';
-import { parseDatabaseUrl } from '../packages/server/src/store/address.ts';
-import { openStore } from '../packages/server/src/store/engines.ts';
-import { killImports } from '../packages/server/test/ingest/kill-imports.ts';
+import { wholeNumber } from '../packages/common/src/command-line/options.ts';
+import { killImports } from '../packages/operator/test/ingest/kill-imports.ts';
+import { parseDatabaseUrl } from '../packages/store/src/address.ts';
+import { openStore } from '../packages/store/src/engines.ts';
 import { temporaryFolder } from '../packages/testkit/fixtures/folder.ts';
 import { startPostgres, withoutOwnServers } from '../packages/testkit/servers/postgres-start.ts';
 

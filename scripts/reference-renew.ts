@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliCompressSync, constants } from 'node:zlib';
 
-const folder = new URL('../packages/server/assets/reference/', import.meta.url);
+const folder = new URL('../packages/service/assets/reference/', import.meta.url);
 const recordPath = new URL('library.json', folder);
 const record = JSON.parse(readFileSync(recordPath, 'utf8'));
 const version = process.argv[2] ?? record.version;

@@ -1,7 +1,7 @@
 /** Restarts two instances behind HAProxy in turn by SIGTERM while callers send requests. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { apiKeyOf } from '../packages/server/src/auth/api-key.ts';
+import { apiKeyOf } from '../packages/service/src/auth/api-key.ts';
 import { fillFixture } from '../packages/testkit/fixtures/fixture.ts';
 import { temporaryFolder } from '../packages/testkit/fixtures/folder.ts';
 import type { Lifetime } from '../packages/testkit/fixtures/lifetime.ts';

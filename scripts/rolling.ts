@@ -1,7 +1,7 @@
 /** Restarts instances behind a balancer under steady load, and counts failed requests. */
 import { print, runProgram, say, wholeRun, withDefault } from '../bench/lib/program.ts';
 import { quantile } from '../bench/lib/statistics.ts';
-import { flag, wholeNumber } from '../packages/server/src/command-line/options.ts';
+import { flag, wholeNumber } from '../packages/common/src/command-line/options.ts';
 import { newestPackage } from '../packages/testkit/releases/releases.ts';
 import { withoutHaproxy } from '../packages/testkit/servers/haproxy.ts';
 import { failuresText } from './callers.ts';

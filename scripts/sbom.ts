@@ -48,7 +48,7 @@ function developmentPackages(): Set<string> {
 
 /** The library that shows the reference page. Its bundle is kept in the repository. */
 function referenceLibrary(): Component {
-  const { name, version, license, integrity } = readJson('packages/server/assets/reference/library.json');
+  const { name, version, license, integrity } = readJson('packages/service/assets/reference/library.json');
   const content = Buffer.from(integrity.replace('sha512-', ''), 'base64').toString('hex');
   return {
     'bom-ref': `${name}@${version}`,

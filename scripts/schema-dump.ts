@@ -5,16 +5,16 @@
 import { writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import type pg from 'pg';
-import { migrate as migratePostgres } from '../packages/server/src/store/postgres/migrate.ts';
+import { migrate as migratePostgres } from '../packages/store/src/postgres/migrate.ts';
 import {
   databaseSchema,
   migrate as migrateSqlite,
   receiptsSchema,
-} from '../packages/server/src/store/sqlite/migrate.ts';
+} from '../packages/store/src/sqlite/migrate.ts';
 import { openLifetime } from '../packages/testkit/fixtures/lifetime.ts';
 import { onConnection, startPostgres } from '../packages/testkit/servers/postgres-start.ts';
 
-const store = new URL('../packages/server/src/store/', import.meta.url);
+const store = new URL('../packages/store/src/', import.meta.url);
 export const postgresSchemaPath = new URL('postgres/schema.sql', store);
 export const sqliteSchemaPath = new URL('sqlite/schema.sql', store);
 

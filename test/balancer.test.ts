@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import { errorCatalogue } from '@partner-network/contract/errors';
-import { httpBounds } from '../packages/server/src/bounds/http.ts';
+import { httpBounds } from '../packages/common/src/bounds/http.ts';
 import { longRunOnly } from '../packages/testkit/fixtures/long-run.ts';
 import { until } from '../packages/testkit/fixtures/until.ts';
 import { listenOnAnyPort } from '../packages/testkit/servers/free-port.ts';

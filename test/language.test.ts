@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { errorCatalogue } from '@partner-network/contract/errors';
 import { openApiDocument } from '@partner-network/contract/openapi/document';
-import { importSentences } from '../packages/server/src/ingest/faults.ts';
-import { describedCommands } from '../packages/server/src/main.ts';
+import { importSentences } from '../packages/operator/src/ingest/faults.ts';
+import { describedCommands } from '../packages/partner-network/src/main.ts';
 import { files, proseOf, read } from './sources.ts';
 
 /** Words and phrases that we do not use, and what to write instead. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { migrate } from '../packages/server/src/store/postgres/migrate.ts';
+import { migrate } from '../packages/store/src/postgres/migrate.ts';
 import { connectTo, emptyDatabase } from '../packages/testkit/servers/postgres.ts';
 import {
   postgresSchema,

@@ -38,7 +38,7 @@ export function pageFor(reader: 'partners' | 'operators', name: string): string 
 export function importsOf(file: string): string[] {
   // Examples in doc comments import nothing.
   const code = read(file).replaceAll(/^ *\* .*$/gm, '');
-  return [...code.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*'([^']+)'/g)].map(([, imported = '']) =>
+  return [...code.matchAll(/(?:\bfrom\s+|\bimport\s*\(?\s*)'([^'\s]+)'/g)].map(([, imported = '']) =>
     imported.startsWith('.') ? join(dirname(file), imported) : imported,
   );
 }

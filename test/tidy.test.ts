@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { slugOf } from '../packages/server/src/reference/guides.ts';
+import { slugOf } from '../packages/service/src/reference/guides.ts';
 import { files, proseOf, read, root, sources } from './sources.ts';
 
 /** Files that people write. */
@@ -51,8 +51,8 @@ test('every link in the documents leads to an existing file and section', () => 
 
 test('every log of the service is made in log.ts, which removes secrets from driver errors', () => {
   const loggers = /import (?!type\b)[^;]*from 'pino'|import\('pino'\)/;
-  const makers = sources.filter((file) => /^packages\/server\/src\//.test(file) && loggers.test(read(file)));
-  assert.deepEqual(makers, ['packages/server/src/observability/log.ts']);
+  const makers = sources.filter((file) => /^packages\/[\w-]+\/src\//.test(file) && loggers.test(read(file)));
+  assert.deepEqual(makers, ['packages/common/src/observability/log.ts']);
 });
 
 test('no test makes its own log, so that all test logs are searched for secrets', () => {
@@ -62,7 +62,7 @@ test('no test makes its own log, so that all test logs are searched for secrets'
   const tests = ours.filter((file) => loggers.test(read(file)));
   // log-process.test.ts tests how lines are written, and logs nothing of a service.
   assert.deepEqual(tests, [
-    'packages/server/test/observability/log-process.test.ts',
+    'packages/common/test/observability/log-process.test.ts',
     watch,
     'test/tidy.test.ts',
   ]);

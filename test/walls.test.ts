@@ -1,99 +1,161 @@
-/** The structure of the code: which room may import which, and no circles. */
+/** The structure of the code: which package may import which, and no circles. */
 import assert from 'node:assert/strict';
 import { basename, dirname } from 'node:path';
 import { test } from 'node:test';
-import { files, importsOf, sources } from './sources.ts';
+import { files, importsOf, read, sources } from './sources.ts';
 
-const server = 'packages/server/src/';
+/** The packages, lowest first. Each imports only packages before it. */
+const packages = ['contract', 'client', 'common', 'store', 'http', 'service', 'operator', 'partner'];
+const published = 'partner-network';
 
-/** The rooms of the server, lowest first. A room imports from itself and from the rooms before it. */
-const rooms = [
-  'bounds',
-  'lib',
-  'observability',
-  'command-line',
-  'store',
+/** The folders of the service, lowest first. A folder imports from itself and from the folders before it. */
+const folders = [
   'limiter',
-  'http',
   'auth',
   'cursors',
   'receipts',
   'listings',
   'tracing',
+  'settings.ts',
   'reference',
-  'images',
-  'ingest',
-  'demo',
   'rehearsals',
   'serve',
-  'conformance',
-  'doctor',
-  'commands',
-  'main.ts',
 ];
 
-/** What the order of rooms does not say: files under this path must not import these. */
+/** What the order of packages does not say: files under this path must not import these. */
 const walls: readonly [path: string, forbidden: RegExp][] = [
-  ['packages/contract/src/', /@partner-network|^packages\/(?!contract\/src\/)/],
+  // Between them stands nothing: neither may know the other.
+  ['packages/http/', /^@partner-network\/store/],
+  ['packages/partner/', /^@partner-network\/operator/],
   // The client is what a partner installs. It also runs without Node.
   ['packages/client/src/', /^(?!packages\/client\/src\/)/],
   ['packages/', /^(bench|chaos|citus|fuzz|scripts|test)\//],
-  [server, /^packages\/testkit\/|\/test\//],
-  // By name, the client is what was last built. The service runs its sources.
-  ['packages/', /^@partner-network\/client/],
-  [`${server}store/sqlite/`, /store\/postgres\//],
-  [`${server}store/postgres/`, /store\/sqlite\//],
-  [`${server}store/`, /^node:http/],
-  [`${server}limiter/`, /src\/store\//],
-  // These rooms see the store as the port describes it.
-  ...['http', 'auth', 'cursors', 'receipts', 'listings', 'images'].map((room): [string, RegExp] => [
-    `${server}${room}/`,
-    /src\/store\/(?!port\.ts)/,
-  ]),
-  ...['ingest', 'demo', 'doctor'].map((room): [string, RegExp] => [
-    `${server}${room}/`,
-    /src\/(http|listings)\/|store\/(sqlite|postgres)\//,
+  ['packages/store/src/sqlite/', /src\/postgres\//],
+  ['packages/store/src/postgres/', /src\/sqlite\//],
+  ['packages/store/', /^node:http/],
+  ['packages/service/src/limiter/', /\/store/],
+  // These folders see the store as the port describes it.
+  ...[
+    'service/src/auth',
+    'service/src/cursors',
+    'service/src/receipts',
+    'service/src/listings',
+    'operator/src/images',
+  ].map((folder): [string, RegExp] => [`packages/${folder}/`, /^@partner-network\/store\/(?!port$)/]),
+  ...['ingest', 'demo', 'doctor'].map((folder): [string, RegExp] => [
+    `packages/operator/src/${folder}/`,
+    /^@partner-network\/(http|service\/listings|store\/(sqlite|postgres))/,
   ]),
   // Conformance tests any deployment over HTTP, so it must not know how ours works.
-  [`${server}conformance/`, /^(?!@partner-network\/contract|node:|packages\/server\/src\/conformance\/)/],
-  // A partner's command has an address and a key, and nothing of the service.
   [
-    `${server}commands/as-partner/`,
-    /src\/(?!bounds|lib|command-line|conformance|commands\/as-partner)[\w-]+\/|database\.ts/,
+    'packages/partner/src/conformance/',
+    /^(?!@partner-network\/contract|node:|packages\/partner\/src\/conformance\/)/,
   ],
+  // A partner's command has an address and a key, and nothing of the service.
+  ['packages/partner/src/commands/', /^@partner-network\/(?!common|contract)|rehearse\//],
 ];
 
 /** A library, and the files that may import it. */
 const libraries: readonly [library: RegExp, users: RegExp][] = [
-  [/^pg(-copy-streams)?$/, /src\/store\/postgres\//],
-  [/^node:sqlite$/, /src\/store\/sqlite\//],
-  [/^node:worker_threads$/, /src\/store\/sqlite\//],
-  [/^ioredis$/, /src\/limiter\/redis\//],
+  [/^pg(-copy-streams)?$/, /^packages\/store\/src\/postgres\//],
+  [/^node:sqlite$/, /^packages\/store\/src\/sqlite\//],
+  [/^node:worker_threads$/, /^packages\/store\/src\/sqlite\//],
+  [/^ioredis$/, /^packages\/service\/src\/limiter\/redis\//],
   [/^node:https$/, /src\/(images\/download|tracing\/collector-agent)\.ts$/],
-  [/^@opentelemetry\//, /src\/tracing\//],
+  [/^@opentelemetry\//, /^packages\/service\/src\/tracing\//],
   [/^node:cluster$/, /src\/(serve\/workers\/|commands\/serve\.ts$)/],
 ];
 
 const modules = sources.filter((file) => /^packages\/[^/]+\/(src\/.*|[\w/-]+)\.ts$/.test(file));
-const ofServer = modules.filter((file) => file.startsWith(server));
-const roomOf = (file: string) => file.slice(server.length).split('/')[0]!;
+const shipped = modules.filter((file) => /^packages\/[^/]+\/src\//.test(file));
+const packageOf = (file: string) => file.split('/')[1]!;
+/** The file that an import by name stands for. */
+const pathOf = (imported: string) =>
+  imported.replace(/^@partner-network\/([^/]+)\/(.*)$/, 'packages/$1/src/$2.ts');
 
-test('a room imports only from rooms below it', () => {
-  const upward = ofServer.flatMap((file) =>
+interface Manifest {
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+  readonly exports: Readonly<Record<string, string>>;
+}
+const manifestOf = (name: string): Manifest => JSON.parse(read(`packages/${name}/package.json`));
+
+/** The imports of our other packages: the importing file, the package and the name in it. */
+const between = shipped.flatMap((file) =>
+  importsOf(file).flatMap((imported) => {
+    const [, name, module] = /^@partner-network\/([^/]+)\/(.*)$/.exec(imported) ?? [];
+    return name === undefined ? [] : [{ file, imported, from: packageOf(file), name, module: `./${module}` }];
+  }),
+);
+
+test('a package imports only packages below it, by what they export', () => {
+  const order = [...packages, published];
+  assert.deepEqual([...new Set(shipped.map(packageOf))].sort(), order.toSorted());
+  for (const { file, imported, from, name, module } of between) {
+    assert.ok(order.indexOf(name) < order.indexOf(from), `${file} imports ${imported}`);
+    const { exports } = manifestOf(name);
+    assert.ok('./*' in exports || module in exports, `${file} imports ${imported}, which is not exported`);
+  }
+  const bypaths = shipped.flatMap((file) =>
     importsOf(file)
-      .filter((imported) => imported.startsWith(server))
-      .filter((imported) => rooms.indexOf(roomOf(imported)) > rooms.indexOf(roomOf(file)))
+      .filter((imported) => imported.startsWith('packages/') && packageOf(imported) !== packageOf(file))
+      // By name, the client is what was last built. The commands run its sources.
+      .filter((imported) => imported !== 'packages/client/src/index.ts')
+      .map((imported) => `${file} imports ${imported}`),
+  );
+  assert.deepEqual(bypaths, []);
+});
+
+test('what a package exports is imported by another', () => {
+  for (const name of packages.filter((each) => each !== 'client')) {
+    const used = new Set(between.filter((each) => each.name === name).map(({ module }) => module));
+    const exported = Object.keys(manifestOf(name).exports).filter((module) => module !== './*');
+    assert.deepEqual(
+      exported.filter((module) => !used.has(module)),
+      [],
+      name,
+    );
+  }
+});
+
+test('a package states what it imports, in the versions of the published package', () => {
+  const all = manifestOf(published);
+  const { devDependencies: tools } = JSON.parse(read('package.json'));
+  const running = { ...all.dependencies, ...all.peerDependencies };
+  const versions: Readonly<Record<string, string>> = { ...tools, ...running };
+  for (const name of [...packages, published]) {
+    const own = shipped.filter((file) => packageOf(file) === name).flatMap(importsOf);
+    const imported = own
+      .filter((each) => !/^(node:|packages\/|\$)/.test(each))
+      .map((each) => /^(@[^/]+\/)?[^/]+/.exec(each)![0]);
+    const { dependencies, devDependencies, peerDependencies } = manifestOf(name);
+    const stated = { ...dependencies, ...devDependencies, ...peerDependencies };
+    const isOurs = (each: string) => each.startsWith('@partner-network/');
+    const needed = name === published ? [...imported, ...Object.keys(running)] : imported;
+    assert.deepEqual(Object.keys(stated).toSorted(), [...new Set(needed)].toSorted(), name);
+    for (const [library, version] of Object.entries(stated)) {
+      assert.equal(version, isOurs(library) ? '*' : versions[library], `${name}: ${library}`);
+    }
+  }
+});
+
+test('a folder of the service imports only from folders below it', () => {
+  const service = 'packages/service/src/';
+  const folderOf = (file: string) => file.slice(service.length).split('/')[0]!;
+  const files = shipped.filter((file) => file.startsWith(service));
+  assert.deepEqual([...new Set(files.map(folderOf))].sort(), folders.toSorted());
+  const upward = files.flatMap((file) =>
+    importsOf(file)
+      .filter((imported) => imported.startsWith(service))
+      .filter((imported) => folders.indexOf(folderOf(imported)) > folders.indexOf(folderOf(file)))
       .map((imported) => `${file} imports ${imported}`),
   );
   assert.deepEqual(upward, []);
 });
 
-test('every room is in the list, and main.ts is the only file without a room', () => {
-  assert.deepEqual([...new Set(ofServer.map(roomOf))].sort(), [...rooms].sort());
-});
-
 test('no two files import each other in a circle', () => {
-  const imports = new Map(modules.map((file) => [file, importsOf(file)]));
+  const imports = new Map(modules.map((file) => [file, importsOf(file).map(pathOf)]));
   const finished = new Set<string>();
   const circles: string[] = [];
   function visit(file: string, path: readonly string[]): void {
@@ -123,7 +185,7 @@ test('each file keeps to its walls', () => {
 });
 
 test('each library is known in its room alone', () => {
-  for (const file of ofServer) {
+  for (const file of shipped) {
     for (const imported of importsOf(file)) {
       const users = libraries.find(([library]) => library.test(imported))?.[1];
       assert.ok(users === undefined || users.test(file), `${file} imports ${imported}`);

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { wholeNumber } from '../../packages/server/src/command-line/options.ts';
+import { wholeNumber } from '../../packages/common/src/command-line/options.ts';
 import { startCluster } from '../../packages/testkit/citus/cluster.ts';
 import { findCitus } from '../../packages/testkit/citus/programs.ts';
 import type { Served } from '../../packages/testkit/fixtures/run.ts';

@@ -2,9 +2,9 @@
 import { createReadStream, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { readLines } from '../../packages/server/src/ingest/read/lines.ts';
-import { parseDatabaseUrl } from '../../packages/server/src/store/address.ts';
-import { openStore } from '../../packages/server/src/store/engines.ts';
+import { readLines } from '../../packages/operator/src/ingest/read/lines.ts';
+import { parseDatabaseUrl } from '../../packages/store/src/address.ts';
+import { openStore } from '../../packages/store/src/engines.ts';
 import { executable } from '../../packages/testkit/fixtures/run.ts';
 import { onConnection } from '../../packages/testkit/servers/postgres-start.ts';
 import { outputOf } from '../lib/processes.ts';

@@ -1,6 +1,6 @@
 /** Compares the speed of an import with the engine's bulk path, which checks nothing, and its memory. */
 import { availableParallelism, cpus, totalmem } from 'node:os';
-import { flag, oneOf, optional, wholeNumber } from '../../packages/server/src/command-line/options.ts';
+import { flag, oneOf, optional, wholeNumber } from '../../packages/common/src/command-line/options.ts';
 import { withoutOwnServers } from '../../packages/testkit/servers/postgres-start.ts';
 import { print, runProgram, say, withDefault } from '../lib/program.ts';
 import { engines } from '../lib/service.ts';

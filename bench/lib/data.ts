@@ -1,9 +1,10 @@
 /** Partners with keys, brands and balances: the same on each engine, to the byte. */
-import { digestOfKey, newApiKey } from '../../packages/server/src/auth/api-key.ts';
-import { importValues } from '../../packages/server/src/ingest/import.ts';
-import { parseDatabaseUrl } from '../../packages/server/src/store/address.ts';
-import { openStore } from '../../packages/server/src/store/engines.ts';
-import type { Store } from '../../packages/server/src/store/port.ts';
+
+import { importValues } from '../../packages/operator/src/ingest/import.ts';
+import { digestOfKey, newApiKey } from '../../packages/service/src/auth/api-key.ts';
+import { parseDatabaseUrl } from '../../packages/store/src/address.ts';
+import { openStore } from '../../packages/store/src/engines.ts';
+import type { Store } from '../../packages/store/src/port.ts';
 
 const byBench = { actor: 'bench', action: 'bench' };
 

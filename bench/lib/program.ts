@@ -1,14 +1,14 @@
 /** Runs a development program (bench, chaos, fuzz, scripts): flags, help, exit status and cleaning up. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { helpColumns, helpOf } from '../../packages/server/src/command-line/help.ts';
+import { helpColumns, helpOf } from '../../packages/common/src/command-line/help.ts';
 import {
   type Option,
   type Options,
   optional,
   type Problem,
   type Values,
-} from '../../packages/server/src/command-line/options.ts';
-import { parseLine, type Syntax } from '../../packages/server/src/command-line/parse.ts';
+} from '../../packages/common/src/command-line/options.ts';
+import { parseLine, type Syntax } from '../../packages/common/src/command-line/parse.ts';
 import { openLifetime } from '../../packages/testkit/fixtures/lifetime.ts';
 
 /** Everything that is registered here is removed when the program ends or is stopped. */

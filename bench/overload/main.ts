@@ -1,8 +1,8 @@
 /** Measures whether a process that gets ten times its capacity still serves what it can. */
 import { createServer } from 'node:http';
 import { listBrands } from '@partner-network/contract/operations';
-import { oneOf, wholeNumber } from '../../packages/server/src/command-line/options.ts';
-import { createShedResponses } from '../../packages/server/src/http/overload/shed-responses.ts';
+import { oneOf, wholeNumber } from '../../packages/common/src/command-line/options.ts';
+import { createShedResponses } from '../../packages/http/src/overload/shed-responses.ts';
 import { listenOnAnyPort } from '../../packages/testkit/servers/free-port.ts';
 import { megabytesOf } from '../lib/cpu.ts';
 import { fillDatabase, newPartners } from '../lib/data.ts';

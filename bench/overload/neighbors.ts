@@ -1,6 +1,6 @@
 /** Measures whether a partner that far exceeds its rate, or sends the worst requests, makes others wait. */
 import { listBrands } from '@partner-network/contract/operations';
-import { oneOf, wholeNumber } from '../../packages/server/src/command-line/options.ts';
+import { oneOf, wholeNumber } from '../../packages/common/src/command-line/options.ts';
 import { needsOwnRedis, startRedis } from '../../packages/testkit/servers/redis.ts';
 import { fillDatabase, newPartners, type Partner } from '../lib/data.ts';
 import { type Played, rateOf, startGenerator, timesOf } from '../lib/load.ts';

@@ -1,7 +1,7 @@
 /** Generates the data of the size bench inside Postgres: always the same, and equally much per partner. */
 import { availableParallelism } from 'node:os';
-import { parseDatabaseUrl } from '../../packages/server/src/store/address.ts';
-import { openStore } from '../../packages/server/src/store/engines.ts';
+import { parseDatabaseUrl } from '../../packages/store/src/address.ts';
+import { openStore } from '../../packages/store/src/engines.ts';
 import { onConnection } from '../../packages/testkit/servers/postgres-start.ts';
 
 /** The rows of one partner. Databases differ in the number of partners only. */

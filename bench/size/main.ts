@@ -1,7 +1,7 @@
 /** Measures whether a page costs the same at every position and in a database of any size. */
 import { randomBytes } from 'node:crypto';
 import { totalmem } from 'node:os';
-import { optional, Problem, wholeNumber } from '../../packages/server/src/command-line/options.ts';
+import { optional, Problem, wholeNumber } from '../../packages/common/src/command-line/options.ts';
 import {
   onConnection,
   startPostgres,

@@ -1,11 +1,11 @@
 /** The pages that the size bench reads, the same from each database. */
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
-import { parseDatabaseUrl } from '../../packages/server/src/store/address.ts';
-import { openStore } from '../../packages/server/src/store/engines.ts';
-import type { BalancesQuery, BrandsQuery, Page, Reads } from '../../packages/server/src/store/port.ts';
-import { type Pool, planSettings } from '../../packages/server/src/store/postgres/connections/pool.ts';
-import { createReads } from '../../packages/server/src/store/postgres/reads.ts';
+import { parseDatabaseUrl } from '../../packages/store/src/address.ts';
+import { openStore } from '../../packages/store/src/engines.ts';
+import type { BalancesQuery, BrandsQuery, Page, Reads } from '../../packages/store/src/port.ts';
+import { type Pool, planSettings } from '../../packages/store/src/postgres/connections/pool.ts';
+import { createReads } from '../../packages/store/src/postgres/reads.ts';
 import { onConnection } from '../../packages/testkit/servers/postgres-start.ts';
 import {
   chainReference,

@@ -1,7 +1,7 @@
 /** Measures the CPU time of an answer, side by side with bare HTTP and with other frameworks. */
 import { writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
-import { optional, Problem, wholeNumber } from '../../packages/server/src/command-line/options.ts';
+import { optional, Problem, wholeNumber } from '../../packages/common/src/command-line/options.ts';
 import { onConnection, withoutOwnServers } from '../../packages/testkit/servers/postgres-start.ts';
 import { measureShares } from '../import/measure.ts';
 import { startGenerator } from '../lib/load.ts';

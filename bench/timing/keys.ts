@@ -1,7 +1,7 @@
 /** A database with revoked keys, and keys that are not in it. */
-import { apiKeyOf, digestOfKey, newApiKey } from '../../packages/server/src/auth/api-key.ts';
-import { parseDatabaseUrl } from '../../packages/server/src/store/address.ts';
-import { openStore } from '../../packages/server/src/store/engines.ts';
+import { apiKeyOf, digestOfKey, newApiKey } from '../../packages/service/src/auth/api-key.ts';
+import { parseDatabaseUrl } from '../../packages/store/src/address.ts';
+import { openStore } from '../../packages/store/src/engines.ts';
 
 const byBench = { actor: 'bench', action: 'bench' };
 

@@ -1,7 +1,7 @@
 /** Measures whether the time of an answer reveals that a key is in the database. */
 import { randomInt } from 'node:crypto';
 import { basePath } from '@partner-network/contract/operations';
-import { oneOf, optional, wholeNumber } from '../../packages/server/src/command-line/options.ts';
+import { oneOf, optional, wholeNumber } from '../../packages/common/src/command-line/options.ts';
 import { chanceOf } from '../../packages/testkit/model/chance.ts';
 import { bytesOf, openConnection } from '../lib/connection.ts';
 import { print, runProgram, say, withDefault } from '../lib/program.ts';

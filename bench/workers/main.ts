@@ -1,6 +1,6 @@
 /** Measures how much more several workers can serve than one, without the CPU time of load and database. */
 import { listBrands } from '@partner-network/contract/operations';
-import { wholeNumber } from '../../packages/server/src/command-line/options.ts';
+import { wholeNumber } from '../../packages/common/src/command-line/options.ts';
 import { cpuSecondsOfEach } from '../lib/cpu.ts';
 import { fillDatabase, newPartners } from '../lib/data.ts';
 import { type Generator, startGenerator, timesOf } from '../lib/load.ts';

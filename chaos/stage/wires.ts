@@ -2,7 +2,7 @@
  * The networks between instances and their servers, in a process of their own so that a busy load does not
  * slow them. Takes orders as messages.
  */
-import { type Network, startNetwork } from '../../packages/server/test/faults/scene/network.ts';
+import { type Network, startNetwork } from '../../packages/service/test/faults/scene/network.ts';
 import { openLifetime } from '../../packages/testkit/fixtures/lifetime.ts';
 
 export type WireName = 'redis' | 'primary' | 'standby';

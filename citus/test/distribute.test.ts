@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
-import { roleSettings } from '../../packages/server/src/store/postgres/distribution/distribute.ts';
-import { onCoordinator, places } from '../../packages/server/src/store/postgres/distribution/tables.ts';
+import { roleSettings } from '../../packages/store/src/postgres/distribution/distribute.ts';
+import { onCoordinator, places } from '../../packages/store/src/postgres/distribution/tables.ts';
 import { type CitusCluster, startCluster } from '../../packages/testkit/citus/cluster.ts';
 import { onEachNode, withDatabase } from '../../packages/testkit/citus/databases.ts';
 import { assertFailed, run } from '../../packages/testkit/fixtures/run.ts';

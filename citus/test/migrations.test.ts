@@ -8,7 +8,7 @@ import {
   migrateOn,
   next,
   ours,
-} from '../../packages/server/test/store/postgres/migrate-scene.ts';
+} from '../../packages/store/test/postgres/migrate-scene.ts';
 import { fixtureDatabase, openServing } from '../../packages/testkit/fixtures/database.ts';
 import { connectTo } from '../../packages/testkit/servers/postgres.ts';
 

@@ -1,9 +1,9 @@
 /** What /readyz and doctor say of a cluster: nodes that do not answer, tables and settings. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openStore } from '../../packages/server/src/store/engines.ts';
-import { assertFinding, findingsOf } from '../../packages/server/test/doctor/examined.ts';
-import { instanceOn } from '../../packages/server/test/doctor/instance.ts';
+import { assertFinding, findingsOf } from '../../packages/operator/test/doctor/examined.ts';
+import { instanceOn } from '../../packages/operator/test/doctor/instance.ts';
+import { openStore } from '../../packages/store/src/engines.ts';
 import { type CitusCluster, startCluster } from '../../packages/testkit/citus/cluster.ts';
 import { onEachNode } from '../../packages/testkit/citus/databases.ts';
 import { openServing } from '../../packages/testkit/fixtures/database.ts';

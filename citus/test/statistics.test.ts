@@ -1,16 +1,16 @@
 /** Imports take about as long on nodes with old statistics, which know one partner and one customer only. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseDatabaseUrl } from '../../packages/server/src/store/address.ts';
-import { openStore } from '../../packages/server/src/store/engines.ts';
-import type { ImportBegin, ImportRow, Store } from '../../packages/server/src/store/port.ts';
+import { parseDatabaseUrl } from '../../packages/store/src/address.ts';
+import { openStore } from '../../packages/store/src/engines.ts';
+import type { ImportBegin, ImportRow, Store } from '../../packages/store/src/port.ts';
 import {
   brandRow,
   createPartners,
   plainBalance,
   plainBrand,
   writeRows,
-} from '../../packages/server/test/store/suite/records.ts';
+} from '../../packages/store/test/suite/records.ts';
 import { startCluster } from '../../packages/testkit/citus/cluster.ts';
 import { connectTo, wholeFile } from '../../packages/testkit/servers/postgres.ts';
 

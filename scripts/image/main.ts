@@ -2,7 +2,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { print, runProgram, say, wholeRun } from '../../bench/lib/program.ts';
-import { required } from '../../packages/server/src/command-line/options.ts';
+import { required } from '../../packages/common/src/command-line/options.ts';
 import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
 import { packServer, unpack } from '../../packages/testkit/package/installed.ts';
 import { makeImage } from './build.ts';

@@ -1,6 +1,6 @@
 /**
- * Builds what the package `partner-network` contains, in packages/server/dist. `npm pack -w partner-network`
- * runs it first. The folder mirrors the repository, so that files find each other as they do in a checkout.
+ * Builds what the package `partner-network` contains, in packages/partner-network/dist. npm runs it before it
+ * packs. The folder mirrors the repository, so that files find each other as they do in a checkout.
  * Types are replaced by blanks: a line of a stack trace is the same line in the TypeScript file.
  */
 import {
@@ -18,18 +18,18 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const server = 'packages/server';
+const published = 'packages/partner-network';
 
-const sources = 'packages/{contract,client,server}/src/**/*.ts';
+const sources = 'packages/*/src/**/*.ts';
 /**
  * What the program reads at run time, what the pages at /docs show, and the units for systemd. By their
  * kinds, because a checkout may have other files beside them, such as settings with passwords.
  */
 const read = [
-  `${server}/src/**/*.lua`,
-  `${server}/src/**/*migrations/*.sql`,
-  `${server}/assets/*.png`,
-  `${server}/assets/reference/*.{br,css,html,js,json,svg,txt}`,
+  'packages/service/src/**/*.lua',
+  'packages/store/src/**/*migrations/*.sql',
+  'packages/service/assets/*.png',
+  'packages/service/assets/reference/*.{br,css,html,js,json,svg,txt}',
   'docs/*/partners/*.{md,json}',
   'deploy/*.{service,socket}',
 ];
@@ -46,10 +46,10 @@ export function buildServer(folder: string): void {
   for (const file of read.flatMap((pattern) => globSync(pattern, { cwd: root }))) {
     files.set(join(folder, file), readFileSync(join(root, file)));
   }
-  const manifest = readFileSync(join(root, server, 'package.json'), 'utf8');
+  const manifest = readFileSync(join(root, published, 'package.json'), 'utf8');
   const { type, version, peerDependencies } = JSON.parse(manifest);
   const text = `${JSON.stringify({ type, version, peerDependencies })}\n`;
-  files.set(join(folder, server, 'package.json'), text);
+  files.set(join(folder, published, 'package.json'), text);
 
   for (const [file, content] of files) replace(file, content, `${folder}.${process.pid}`);
   // A pattern would leave files that begin with a dot, which npm packs.
@@ -70,8 +70,8 @@ function replace(file: string, content: string | Buffer, temporary: string): voi
 function javascriptOf(file: string): string {
   const folder = dirname(file);
   return stripTypeScriptTypes(readFileSync(join(root, file), 'utf8'))
-    .replaceAll(/'@partner-network\/contract\/([^']+)'/g, (_, name) => {
-      const path = relative(folder, `packages/contract/src/${name}.ts`);
+    .replaceAll(/'@partner-network\/(\w+)\/([^']+)'/g, (_, room, name) => {
+      const path = relative(folder, `packages/${room}/src/${name}.ts`);
       return `'${path.startsWith('.') ? path : `./${path}`}'`;
     })
     .replaceAll(/'(\.\.?\/[^']+)\.ts'/g, (_, path) => {
@@ -80,4 +80,4 @@ function javascriptOf(file: string): string {
     });
 }
 
-if (import.meta.main) buildServer(join(root, server, 'dist'));
+if (import.meta.main) buildServer(join(root, published, 'dist'));

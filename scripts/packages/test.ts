@@ -3,12 +3,12 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runProgram, say, wholeRun, withDefault } from '../../bench/lib/program.ts';
-import { ownManifest } from '../../packages/server/src/lib/version.ts';
+import { ownManifest } from '../../packages/common/src/version.ts';
 import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
 import { packServer } from '../../packages/testkit/package/installed.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const allTests = 'packages/server/test/**/*.test.ts';
+const allTests = 'packages/*/test/**/*.test.ts';
 
 const about = `
 Packs partner-network, installs it with npm in an empty folder, and runs tests against it: commands run in the

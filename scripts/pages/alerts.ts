@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { slugOf } from '../../packages/server/src/reference/guides.ts';
+import { slugOf } from '../../packages/service/src/reference/guides.ts';
 import { table } from './markdown.ts';
 
 const rulesPath = new URL('../../docs/reference/operators/alerts.yml', import.meta.url);

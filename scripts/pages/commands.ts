@@ -1,5 +1,5 @@
-import { describedCommands } from '../../packages/server/src/main.ts';
-import { slugOf } from '../../packages/server/src/reference/guides.ts';
+import { describedCommands } from '../../packages/partner-network/src/main.ts';
+import { slugOf } from '../../packages/service/src/reference/guides.ts';
 import { table } from './markdown.ts';
 
 const introduction = `# Commands

@@ -1,5 +1,5 @@
 /** Markdown for generated pages. */
-import { wrap } from '../../packages/server/src/command-line/help.ts';
+import { wrap } from '../../packages/common/src/command-line/help.ts';
 
 /** A table with one row for each record. A pipe in a cell would end the cell. */
 export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {

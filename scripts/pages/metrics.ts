@@ -1,4 +1,4 @@
-import { metricCatalogue } from '../../packages/server/src/observability/catalogue.ts';
+import { metricCatalogue } from '../../packages/common/src/observability/catalogue.ts';
 import { code, table, withCode } from './markdown.ts';
 
 const introduction = `# Metrics

@@ -3,7 +3,7 @@ import { pageSize } from '@partner-network/contract/limits';
 import { listingTexts } from '@partner-network/contract/openapi/listings';
 import { basePath, type Operation, operations, sandboxAddress } from '@partner-network/contract/operations';
 import { capitalized } from '@partner-network/contract/sentence';
-import { demoKeys } from '../../packages/server/src/demo/data.ts';
+import { demoKeys } from '../../packages/operator/src/demo/data.ts';
 
 const description = `List your brands, and the balances of customers who gave you a grant.
 

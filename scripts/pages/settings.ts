@@ -1,6 +1,6 @@
-import type { Option } from '../../packages/server/src/command-line/options.ts';
-import { commonOptions } from '../../packages/server/src/commands/database.ts';
-import { describedCommands } from '../../packages/server/src/main.ts';
+import type { Option } from '../../packages/common/src/command-line/options.ts';
+import { commonOptions } from '../../packages/operator/src/commands/database.ts';
+import { describedCommands } from '../../packages/partner-network/src/main.ts';
 import { code, paragraph, table, withCode } from './markdown.ts';
 
 const firstVersion = '0.1.0';

@@ -7,7 +7,7 @@ import { openApiText } from '../openapi.ts';
 import { breaksBetween } from './compatibility.ts';
 import type { Files } from './repository.ts';
 
-const store = 'packages/server/src/store/';
+const store = 'packages/store/src/';
 const numeric = (a: string, b: string) => a.localeCompare(b, 'en', { numeric: true });
 const jsonOf = (files: Files, path: string) => JSON.parse(files.read(path) ?? '{}');
 
@@ -24,7 +24,7 @@ export function lastRelease(files: Files, version: string, file: string): string
     .at(-1);
 }
 
-/** The SHA-256 of each migration, by its path in packages/server/src/store. */
+/** The SHA-256 of each migration, by its path in packages/store/src. */
 export function migrationDigests(files: Files): Record<string, string> {
   const paths = files.list(`${store}{sqlite,postgres}/*migrations/*.sql`);
   const digestOf = (path: string) => createHash('sha256').update(files.read(path)!).digest('hex');

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { print, runProgram, say, wholeRun } from '../../bench/lib/program.ts';
-import { flag } from '../../packages/server/src/command-line/options.ts';
+import { flag } from '../../packages/common/src/command-line/options.ts';
 import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
 import { withoutHaproxy } from '../../packages/testkit/servers/haproxy.ts';
 import { disagreements, lastRelease, versionOf } from './agreement.ts';

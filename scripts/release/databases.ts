@@ -7,7 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { apiKeyOf, digestOfKey } from '../../packages/server/src/auth/api-key.ts';
+import { apiKeyOf, digestOfKey } from '../../packages/service/src/auth/api-key.ts';
 import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
 import { openLifetime } from '../../packages/testkit/fixtures/lifetime.ts';
 import { run } from '../../packages/testkit/fixtures/run.ts';

@@ -16,7 +16,7 @@ the package without the library of the page at /docs, and databases that the pac
 Databases contain random keys and times, so they are kept if they exist and the migrations are the same.
 Delete the folder to make everything again.`;
 
-const library = 'dist/packages/server/assets/reference/library.js.br';
+const library = 'dist/packages/service/assets/reference/library.js.br';
 
 /** Packs the service without the library, which is 0.9 of 1.2 MB and which no later version runs. */
 export function packWithoutLibrary(into: string): string {

@@ -1,8 +1,8 @@
 /** Every flag, variable, code, metric and log line that a page names exists in the product. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describedCommands } from '../../packages/server/src/main.ts';
-import { metricCatalogue } from '../../packages/server/src/observability/catalogue.ts';
+import { metricCatalogue } from '../../packages/common/src/observability/catalogue.ts';
+import { describedCommands } from '../../packages/partner-network/src/main.ts';
 import { files, pagesFor, proseOf, read, sources } from '../sources.ts';
 
 const pages = ['README.md', ...pagesFor('partners'), ...pagesFor('operators')];
@@ -79,7 +79,7 @@ test('every variable that the product reads is on the page of settings', () => {
   const computed = reads.filter(([, name]) => name === undefined).map(([file]) => file);
   assert.deepEqual(
     [...new Set(computed)],
-    ['packages/server/src/lib/instance.ts', 'packages/server/src/tracing/collector-agent.ts'],
+    ['packages/common/src/instance.ts', 'packages/service/src/tracing/collector-agent.ts'],
   );
 });
 

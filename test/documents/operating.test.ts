@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { metricCatalogue } from '../../packages/server/src/observability/catalogue.ts';
-import { slugOf } from '../../packages/server/src/reference/guides.ts';
+import { metricCatalogue } from '../../packages/common/src/observability/catalogue.ts';
+import { slugOf } from '../../packages/service/src/reference/guides.ts';
 import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
 import { needsPromtool, promtool } from '../../packages/testkit/servers/promtool.ts';
 import { read, root, sources } from '../sources.ts';
@@ -26,7 +26,7 @@ const exposed = new Set(
 );
 
 test('every metric of the catalogue is read somewhere', () => {
-  const readers = sources.filter((file) => file.startsWith('packages/server/src/')).map(read);
+  const readers = sources.filter((file) => /^packages\/[\w-]+\/src\//.test(file)).map(read);
   for (const name of Object.keys(metricCatalogue)) {
     const uses = new RegExp(`\\bmetric(Of)?\\(\\s*'${name}'`);
     assert.ok(

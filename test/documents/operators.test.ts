@@ -292,7 +292,7 @@ test('every page for operators with commands is tested, and other documents have
 
 test('an older Node prints one sentence about what to do', async () => {
   const version = await clone.run('node -p process.versions.node');
-  const said = await clone.run('node packages/server/bin/partner-network.js --help 2>&1 || true');
+  const said = await clone.run('node packages/partner-network/bin/partner-network.js --help 2>&1 || true');
   const isOld = Number.parseInt(version, 10) < 24;
   assert.match(said, isOld ? /^Partner Network needs Node 24, .*\.\n$/ : /^Usage:/);
 });

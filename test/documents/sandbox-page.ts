@@ -1,8 +1,8 @@
 /** Checks docs/reference/partners/sandbox.md against a sandbox. */
 import assert from 'node:assert/strict';
 import { errorCatalogue } from '@partner-network/contract/errors';
-import { demoKeys } from '../../packages/server/src/demo/data.ts';
-import { promiseNames, scenarios } from '../../packages/server/src/rehearsals/scenarios.ts';
+import { demoKeys } from '../../packages/operator/src/demo/data.ts';
+import { promiseNames, scenarios } from '../../packages/service/src/rehearsals/scenarios.ts';
 import { documentedFetch } from '../../packages/testkit/watch/documented.ts';
 import { pageFor, read } from '../sources.ts';
 

@@ -9,7 +9,7 @@ import { makeClone } from '../documents/clone.ts';
 import { read, root } from '../sources.ts';
 import { imageIn, layout, openBundle, without, withoutImage } from './bundle.ts';
 
-const { version } = JSON.parse(read('packages/server/package.json'));
+const { version } = JSON.parse(read('packages/partner-network/package.json'));
 
 test('another folder, umask, time zone and temporary folder give the same digest', {
   skip: withoutImage,

@@ -47,11 +47,11 @@ function freshBundle(t: Lifetime): Bundle {
   return { rootfs, process };
 }
 
-/** What npm would pack. npm itself builds in packages/server/dist, as another test may at the same time. */
+/** What npm would pack. npm itself builds in the package's folder, as another test may at the same time. */
 function builtPackage(t: Lifetime): string {
   const folder = temporaryFolder(t);
   for (const name of ['package.json', 'bin']) {
-    cpSync(join(root, 'packages/server', name), join(folder, name), { recursive: true });
+    cpSync(join(root, 'packages/partner-network', name), join(folder, name), { recursive: true });
   }
   buildServer(join(folder, 'dist'));
   return folder;

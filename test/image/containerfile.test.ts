@@ -17,7 +17,8 @@ function instruction(name: string): string {
 }
 
 test('the Containerfile has the settings of the image', () => {
-  const [, flags = ''] = /^#!.* node (.*)$/m.exec(read('packages/server/bin/partner-network.js')) ?? [];
+  const [, flags = ''] =
+    /^#!.* node (.*)$/m.exec(read('packages/partner-network/bin/partner-network.js')) ?? [];
   const config = runtimeConfig(flags.split(' '));
   const { Test, Interval, Timeout, StartPeriod } = config.Healthcheck;
   const times = { interval: Interval, timeout: Timeout, 'start-period': StartPeriod };

@@ -13,7 +13,7 @@ import {
 } from '@partner-network/contract/operations';
 import { balanceSchema, brandSchema, errorRecordSchema } from '@partner-network/contract/records';
 import { scopes } from '@partner-network/contract/scopes';
-import { isWebAddress } from '../../packages/server/src/lib/text.ts';
+import { isWebAddress } from '../../packages/common/src/text.ts';
 import { examplesOf, type Json, resolve } from './document.ts';
 
 const document: Json = openApiDocument();

@@ -57,7 +57,7 @@ const faultsOf = (changes: Readonly<Record<string, string | undefined>>) =>
 
 test('a release whose parts agree has no fault', () => assert.deepEqual(disagreements(ready), []));
 
-const store = 'packages/server/src/store';
+const store = 'packages/store/src';
 const client = 'packages/client/package.json';
 
 /** Each fault, and the files that have it. */
@@ -72,8 +72,8 @@ const faults: Readonly<Record<string, Record<string, string | undefined>>> = {
     version,
     '9.9.9',
   ),
-  'package-lock.json does not agree with packages/server/package.json: .*': replaced(
-    'packages/server/package.json',
+  'package-lock.json does not agree with packages/partner-network/package.json: .*': replaced(
+    'packages/partner-network/package.json',
     '"pg": "',
     '"pg": "1',
   ),

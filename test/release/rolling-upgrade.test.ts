@@ -4,10 +4,10 @@
  */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { apiKeyOf } from '../../packages/server/src/auth/api-key.ts';
-import { parseDatabaseUrl } from '../../packages/server/src/store/address.ts';
-import { openStore } from '../../packages/server/src/store/engines.ts';
-import { migrate, migrations, requireCurrent } from '../../packages/server/src/store/postgres/migrate.ts';
+import { apiKeyOf } from '../../packages/service/src/auth/api-key.ts';
+import { parseDatabaseUrl } from '../../packages/store/src/address.ts';
+import { openStore } from '../../packages/store/src/engines.ts';
+import { migrate, migrations, requireCurrent } from '../../packages/store/src/postgres/migrate.ts';
 import { byTest } from '../../packages/testkit/fixtures/fixture.ts';
 import { killAfter } from '../../packages/testkit/fixtures/lifetime.ts';
 import { longRunOnly } from '../../packages/testkit/fixtures/long-run.ts';

@@ -4,19 +4,19 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { test } from 'node:test';
-import { httpBounds } from '../../packages/server/src/bounds/http.ts';
-import { ingestBounds } from '../../packages/server/src/bounds/ingest.ts';
-import { postgresBounds } from '../../packages/server/src/bounds/postgres.ts';
-import { receiptsBounds } from '../../packages/server/src/bounds/receipts.ts';
-import { tracingBounds } from '../../packages/server/src/bounds/tracing.ts';
-import { parseLine } from '../../packages/server/src/command-line/parse.ts';
+import { httpBounds } from '../../packages/common/src/bounds/http.ts';
+import { ingestBounds } from '../../packages/common/src/bounds/ingest.ts';
+import { postgresBounds } from '../../packages/common/src/bounds/postgres.ts';
+import { receiptsBounds } from '../../packages/common/src/bounds/receipts.ts';
+import { tracingBounds } from '../../packages/common/src/bounds/tracing.ts';
+import { parseLine } from '../../packages/common/src/command-line/parse.ts';
 import {
   importBalances,
   importBrands,
   importGrants,
-} from '../../packages/server/src/commands/import/import.ts';
-import { ready } from '../../packages/server/src/commands/ready.ts';
-import { serveSettings } from '../../packages/server/src/serve/settings.ts';
+} from '../../packages/operator/src/commands/import/import.ts';
+import { ready } from '../../packages/operator/src/commands/ready.ts';
+import { serveSettings } from '../../packages/service/src/settings.ts';
 import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
 import { executable } from '../../packages/testkit/fixtures/run.ts';
 import { programsOnPath } from '../../packages/testkit/servers/programs.ts';

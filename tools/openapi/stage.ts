@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { openApiPath, sandboxAddress } from '@partner-network/contract/operations';
 import { wholeRun } from '../../bench/lib/program.ts';
-import { demoKeys } from '../../packages/server/src/demo/data.ts';
+import { demoKeys } from '../../packages/operator/src/demo/data.ts';
 import { openTerminal } from '../../test/documents/clone.ts';
 import { root } from '../../test/sources.ts';
 

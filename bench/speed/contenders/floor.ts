@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { httpBounds } from '../../../packages/server/src/bounds/http.ts';
+import { httpBounds } from '../../../packages/common/src/bounds/http.ts';
 import { temporaryFolder } from '../../../packages/testkit/fixtures/folder.ts';
 import { type Listener, startListener } from '../../lib/processes.ts';
 import { wholeRun } from '../../lib/program.ts';

@@ -1,9 +1,9 @@
 /** Postgres alone: the statement of a page of brands, run by pgbench. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { postgresBounds } from '../../../packages/server/src/bounds/postgres.ts';
-import { planSettings } from '../../../packages/server/src/store/postgres/connections/pool.ts';
-import { brandsPage } from '../../../packages/server/src/store/postgres/statements.ts';
+import { postgresBounds } from '../../../packages/common/src/bounds/postgres.ts';
+import { planSettings } from '../../../packages/store/src/postgres/connections/pool.ts';
+import { brandsPage } from '../../../packages/store/src/postgres/statements.ts';
 import { temporaryFolder } from '../../../packages/testkit/fixtures/folder.ts';
 import { programsFolder } from '../../../packages/testkit/servers/postgres-programs.ts';
 import { programsOnPath } from '../../../packages/testkit/servers/programs.ts';

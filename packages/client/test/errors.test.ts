@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createMemoryLimiter } from '../../server/src/limiter/memory.ts';
+import { createMemoryLimiter } from '../../service/src/limiter/memory.ts';
 import { keys } from '../../testkit/fixtures/fixture.ts';
 import {
   ApiError,

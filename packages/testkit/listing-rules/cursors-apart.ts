@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { environments } from '@partner-network/contract/environments';
-import { createCursors } from '../../server/src/cursors/cursors.ts';
+import { createCursors } from '../../service/src/cursors/cursors.ts';
 import { startTestService } from '../fixtures/service.ts';
 import { partners, seen, tenantKeys, tenants } from '../fixtures/tenants.ts';
 

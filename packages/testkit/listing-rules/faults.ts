@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { storeBounds } from '../../server/src/bounds/store.ts';
-import { createMemoryLimiter } from '../../server/src/limiter/memory.ts';
+import { storeBounds } from '../../common/src/bounds/store.ts';
+import { createMemoryLimiter } from '../../service/src/limiter/memory.ts';
 import type { TestDatabase } from '../fixtures/database.ts';
 import { keys } from '../fixtures/fixture.ts';
 import { assertRefused, assertUnavailable, errorsOf } from '../fixtures/http.ts';

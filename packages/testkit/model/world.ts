@@ -1,5 +1,5 @@
 /** A database for the events of the model, and its exports. */
-import type { Store } from '../../server/src/store/port.ts';
+import type { Store } from '../../store/src/port.ts';
 import { byTest, createdAt } from '../fixtures/fixture.ts';
 import { type Kind, type ModelEvent, partners } from './events.ts';
 import { steadyPrefix } from './expected.ts';

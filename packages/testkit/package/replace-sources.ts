@@ -17,7 +17,7 @@ registerHooks({
     // A test that imports a library gets the copy of the package: the package compares its classes.
     const isLibrary = name in dependencies || name in peerDependencies;
     const found = search(name, isLibrary ? { ...context, parentURL: built } : context);
-    const [source, path] = /^(packages\/\w+\/src\/.*)\.ts$/.exec(found.url.replace(root, '')) ?? [];
+    const [source, path] = /^(packages\/[\w-]+\/src\/.*)\.ts$/.exec(found.url.replace(root, '')) ?? [];
     return source === undefined ? found : { url: `${built}${path}.js`, format: 'module', shortCircuit: true };
   },
 });

@@ -19,7 +19,7 @@ export const fileOf = (release: string, name: string) => join(root, 'releases', 
 
 const unzipped = (release: string, name: string) => gunzipSync(readFileSync(fileOf(release, `${name}.gz`)));
 
-/** The SHA-256 of each migration of a release, by its path in packages/server/src/store. */
+/** The SHA-256 of each migration of a release, by its path in packages/store/src. */
 export function migrationsOf(release: string): Readonly<Record<string, string>> {
   return JSON.parse(readFileSync(fileOf(release, 'migrations.json'), 'utf8'));
 }

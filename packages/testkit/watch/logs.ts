@@ -6,8 +6,8 @@ import type { ChildProcess } from 'node:child_process';
 import { homedir, hostname } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { keyPrefixPattern } from '@partner-network/contract/environments';
-import { digestOfKey } from '../../server/src/auth/api-key.ts';
-import { createLog } from '../../server/src/observability/log.ts';
+import { createLog } from '../../common/src/observability/log.ts';
+import { digestOfKey } from '../../service/src/auth/api-key.ts';
 
 /** Credentials may be printed nowhere. Particulars may be printed by a command, but never logged. */
 const credentials = ['key', 'digest of a key', 'password', 'cursor key'] as const;

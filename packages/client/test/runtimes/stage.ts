@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text as textOf } from 'node:stream/consumers';
-import { demoKeys } from '../../../server/src/demo/data.ts';
+import { demoKeys } from '../../../operator/src/demo/data.ts';
 import { spawnCommand } from '../../../testkit/fixtures/run.ts';
 import { assertDocumented } from '../../../testkit/watch/documented.ts';
 

@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test';
-import { importValues } from '../../../server/src/ingest/import.ts';
+import { importValues } from '../../../operator/src/ingest/import.ts';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { startTestService, type TestService } from '../../../testkit/fixtures/service.ts';
 import { PartnerNetwork, type PartnerNetworkOptions } from '../../src/index.ts';

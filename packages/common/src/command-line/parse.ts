@@ -1,0 +1,126 @@
+import { parseArgs } from 'node:util';
+import { suggest } from '../suggest.ts';
+import { type Options, Problem, type Values } from './options.ts';
+
+export interface Argument {
+  readonly name: string;
+  readonly help: string;
+  readonly isOptional?: boolean;
+  /** Checks the value. Without it, any text is valid. */
+  readonly read?: (text: string) => unknown;
+}
+
+/** What a command line may contain. */
+export interface Syntax<O extends Options> {
+  /** Words after the command's name. An optional one is the last. */
+  readonly arguments?: readonly Argument[] | undefined;
+  /** The words after `--`, which follow the arguments: a program that the command starts. */
+  readonly program?: Argument | undefined;
+  /** The flags, by their names without dashes. */
+  readonly options: O;
+  /** Rules between several values, checked once each value is valid by itself; one sentence per problem. */
+  conflicts?(values: Values<O>, words: readonly string[]): string[];
+}
+
+/** Reads flags, arguments and variables; flags win. `values` is complete only if `problems` is empty. */
+export function parseLine<O extends Options>(
+  syntax: Syntax<O>,
+  words: readonly string[],
+  variables: Readonly<Record<string, string | undefined>> = {},
+) {
+  const { options, arguments: expected = [] } = syntax;
+  const problems: string[] = [];
+  const given = new Map<string, string[]>();
+  const faulty = new Set<string>();
+  const positionals: string[] = [];
+  const extra: string[] = [];
+  const types = Object.entries(options).map(([name, { valueName }]) => [
+    name,
+    { type: valueName === undefined ? 'boolean' : 'string', multiple: true } as const,
+  ]);
+  const parsing = { strict: false, allowPositionals: true, tokens: true } as const;
+  const end = syntax.program === undefined ? -1 : words.indexOf('--');
+  const own = end === -1 ? words : words.slice(0, end);
+  const program = end === -1 ? [] : words.slice(end + 1);
+  const { tokens } = parseArgs({ args: [...own], options: Object.fromEntries(types), ...parsing });
+
+  let afterUnknown = -1;
+  for (const token of tokens) {
+    if (token.kind === 'positional') {
+      const isExpected = positionals.push(token.value) <= expected.length;
+      // A word after an unknown flag was meant as its value, so it is not reported a second time.
+      if (!isExpected && token.index !== afterUnknown)
+        extra.push(unexpected(token.value, syntax.program !== undefined));
+    }
+    if (token.kind !== 'option') continue;
+    if (!Object.hasOwn(options, token.name)) afterUnknown = token.index + 1;
+    const problem = problemOfFlag(token, options);
+    if (problem === undefined) given.set(token.name, [...(given.get(token.name) ?? []), token.value ?? '']);
+    else {
+      problems.push(problem);
+      faulty.add(token.name);
+    }
+  }
+
+  const flags = new Set(given.keys());
+  const resolved: Record<string, unknown> = {};
+  for (const [name, option] of Object.entries(options)) {
+    if (faulty.has(name)) continue;
+    const { variable = '', isSecret, mayBeEmpty } = option;
+    // A secret that failed to arrive must not start the service with a default.
+    if (variables[variable] === '' && !flags.has(name) && !mayBeEmpty) {
+      problems.push(`${variable} is set but empty. Set it to a value, or unset it.`);
+      continue;
+    }
+    const fromVariable = variables[variable] ? [variables[variable]] : [];
+    const value = option.resolve(given.get(name) ?? fromVariable, flags);
+    const isVariable = !flags.has(name) && (fromVariable.length > 0 || isSecret);
+    if (value instanceof Problem) problems.push(`${isVariable ? variable : `--${name}`} ${value.sentence}`);
+    else resolved[name] = value;
+  }
+
+  const values = resolved as Values<O>;
+  if (problems.length === 0) problems.push(...(syntax.conflicts?.(values, positionals) ?? []));
+  // An empty argument comes from a script whose variable is not set.
+  for (const [index, { name, isOptional, read }] of expected.entries()) {
+    const text = positionals[index];
+    const value = text && read?.(text);
+    if (value instanceof Problem) problems.push(`${name} ${value.sentence}`);
+    if (!text && !isOptional) problems.push(`${name} is missing.`);
+  }
+  problems.push(...extra);
+  // A script whose variable is not set must not start something else.
+  if (end !== -1 && !program[0]) problems.push(`${syntax.program!.name} is missing after --.`);
+  return { values, arguments: [...positionals, ...program], problems };
+}
+
+function unexpected(word: string, hasProgram: boolean): string {
+  const remedy = hasProgram
+    ? 'Put -- before the command to run.'
+    : 'Put quotes around a value that contains spaces.';
+  return `Unexpected argument "${word}". ${remedy}`;
+}
+
+interface FlagToken {
+  readonly name: string;
+  readonly rawName: string;
+  readonly value?: string | undefined;
+  readonly inlineValue?: boolean | undefined;
+}
+
+function problemOfFlag(
+  { name, rawName, value, inlineValue }: FlagToken,
+  options: Options,
+): string | undefined {
+  const isKnown = Object.hasOwn(options, name);
+  const meant = isKnown ? name : suggest(rawName.replace(/^-+/, ''), Object.keys(options));
+  if (meant === undefined) return `There is no flag ${rawName}.`;
+  const { isSecret, variable, valueName } = options[meant]!;
+  const reason = 'other users of this machine can see the flags of a command';
+  if (isSecret) return `Set the variable ${variable} instead of ${rawName}: ${reason}.`;
+  if (!isKnown) return `There is no flag ${rawName}. Did you mean --${meant}?`;
+  if (valueName === undefined) return value === undefined ? undefined : `${rawName} takes no value.`;
+  // In `--name --json` the name is missing. A value that begins with dashes needs an equals sign.
+  const isMissing = value === undefined || (!inlineValue && value.startsWith('--'));
+  return isMissing ? `${rawName} needs a value.` : undefined;
+}

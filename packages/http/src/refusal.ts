@@ -1,0 +1,53 @@
+import { httpBounds } from '@partner-network/common/bounds/http';
+import {
+  type ErrorCode,
+  type ErrorRecord,
+  errorCatalogue,
+  errorRecord,
+} from '@partner-network/contract/errors';
+import { allowedMethods } from '@partner-network/contract/operations';
+
+/**
+ * An error response of the service. It is thrown, but it is not an Error: a stack costs more than the rest of
+ * a refusal.
+ */
+export class Refusal {
+  readonly status: number;
+  readonly errors: readonly [ErrorRecord, ...ErrorRecord[]];
+  /** All headers except the common ones. Names and values alternate. */
+  readonly headers: readonly string[];
+  readonly body: string;
+
+  constructor(errors: readonly [ErrorRecord, ...ErrorRecord[]], headers: readonly string[] = []) {
+    this.status = errorCatalogue[errors[0].code].status;
+    this.errors = errors;
+    this.body = JSON.stringify({ errors });
+    const type = ['Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store'];
+    const length = ['Content-Length', String(Buffer.byteLength(this.body))];
+    this.headers = [...type, ...length, ...(headersOfStatus[this.status] ?? []), ...headers];
+  }
+}
+
+const headersOfStatus: Readonly<Record<number, readonly string[]>> = {
+  401: ['WWW-Authenticate', 'Bearer'],
+  405: ['Allow', allowedMethods.join(', ')],
+  503: ['Retry-After', String(httpBounds.retryAfterSeconds)],
+};
+
+/** Refusals without facts are made once: an unknown key takes 1.4 µs less. */
+const plain: Partial<Record<ErrorCode, Refusal>> = {};
+
+export function refusal(
+  code: ErrorCode,
+  facts?: Readonly<Record<string, string | number>>,
+  field?: string,
+): Refusal {
+  if (facts !== undefined || field !== undefined) return new Refusal([errorRecord(code, facts, field)]);
+  plain[code] ??= new Refusal([errorRecord(code)]);
+  return plain[code];
+}
+
+/** The first headers of every response. */
+export function commonHeaders(requestId: string): string[] {
+  return ['X-Request-Id', requestId, 'X-Content-Type-Options', 'nosniff'];
+}

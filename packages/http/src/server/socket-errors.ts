@@ -1,0 +1,108 @@
+/** Answers connections whose data does not become a request: Node hands over the socket instead. */
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { httpBounds } from '@partner-network/common/bounds/http';
+import { echo } from '@partner-network/common/text';
+import { echoedCharacters } from '@partner-network/contract/limits';
+import { allowedMethods } from '@partner-network/contract/operations';
+import type { Logger } from 'pino';
+import type { Routes } from '../handle.ts';
+import { nameOfRawByte } from '../parameters/query.ts';
+import { commonHeaders, type Refusal, refusal } from '../refusal.ts';
+import { newRequestId, splitTarget } from '../request.ts';
+import type { RequestMetrics } from '../request-metrics.ts';
+import { type Connections, isOver } from './connections.ts';
+import { STATUS_CODES } from './node-http.ts';
+
+interface SocketError extends NodeJS.ErrnoException {
+  readonly rawPacket?: Buffer;
+  readonly bytesParsed?: number;
+}
+
+export function answerSocketErrors(
+  server: Server,
+  connections: Connections,
+  routes: Routes,
+  log: Logger,
+  requests: RequestMetrics | undefined,
+): void {
+  /** Closes a connection after its pending responses. Sends an error response unless one of them ends it. */
+  function end(socket: Socket, refused: Refusal): void {
+    const connection = connections.of(socket);
+    // An error within a body belongs to a request that gets its one response anyway.
+    const isInBody = connection?.latest?.request.complete === false;
+    const isIgnored = isInBody || (connection !== undefined && isOver(connection));
+    // Node hands this socket over. From then on, an error without a listener would end the process.
+    socket.on('error', () => socket.destroy());
+    socket.setTimeout(httpBounds.stalledSocketMs, () => socket.destroy());
+    const finish = () => {
+      socket.end(isIgnored ? '' : refuse(refused));
+      // The client may never close its side.
+      setTimeout(() => socket.destroy(), httpBounds.lingerMs).unref();
+    };
+    const response = connection?.latest?.response;
+    if (response === undefined || response.writableFinished) finish();
+    else response.once('close', finish);
+  }
+
+  function refuse(refused: Refusal): string {
+    const requestId = newRequestId();
+    const { status, errors } = refused;
+    requests?.count(undefined, status, errors[0].code);
+    log.info({ request_id: requestId, status, code: errors[0].code }, 'request');
+    return responseBytes(refused, requestId);
+  }
+
+  server.on('clientError', (error: SocketError, socket: Socket) => {
+    if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+    end(socket, refusalOfSocketError(error, routes));
+  });
+  // Without this, Node would close the connection without an answer.
+  server.on('connect', (request, socket: Socket) => end(socket, refusalOfMethod(request.url ?? '', routes)));
+}
+
+function refusalOfSocketError(error: SocketError, routes: Routes): Refusal {
+  if (error.code === 'HPE_HEADER_OVERFLOW') return refusal('REQUEST_TOO_LARGE');
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return refusal('REQUEST_TIMEOUT');
+  if (error.code === 'HPE_INVALID_URL') return refusalOfTarget(error, routes);
+  const target = error.code === 'HPE_INVALID_METHOD' ? targetOfUnknownMethod(error) : undefined;
+  return target === undefined ? refusal('MALFORMED_REQUEST') : refusalOfMethod(target, routes);
+}
+
+/** The refusal of CONNECT, and of methods that Node does not know. The path is checked first, as always. */
+function refusalOfMethod(target: string, routes: Routes): Refusal {
+  return refusal(routes.has(splitTarget(target).path) ? 'METHOD_NOT_ALLOWED' : 'NOT_FOUND');
+}
+
+const methodByte = /[!#$%&'*+.^_`|~0-9A-Za-z-]/;
+const requestLine = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+ (\S+) HTTP\/1\.[01]\r?\n/;
+
+/** The target of a request that is correct HTTP except for its method, which Node does not know. */
+function targetOfUnknownMethod({ rawPacket, bytesParsed = 0 }: SocketError): string | undefined {
+  if (rawPacket === undefined) return undefined;
+  let start = bytesParsed;
+  while (start > 0 && methodByte.test(String.fromCharCode(rawPacket[start - 1]!))) start -= 1;
+  return requestLine.exec(rawPacket.toString('latin1', start))?.[1];
+}
+
+/** The refusal of a target that Node rejects: a raw byte over 0x7F in the query has an error of its own. */
+function refusalOfTarget({ rawPacket, bytesParsed = 0 }: SocketError, routes: Routes): Refusal {
+  const text = rawPacket?.toString('latin1') ?? '';
+  const start = text.lastIndexOf(' ', bytesParsed - 1) + 1;
+  const target = /^\S+(?= HTTP\/1\.[01]\r?\n)/.exec(text.slice(start))?.[0] ?? '';
+  const name = nameOfRawByte(splitTarget(target).query);
+  if (name === undefined) return refusal('MALFORMED_REQUEST');
+  const isAllowed = allowedMethods.some((method) => text.slice(0, start).endsWith(`${method} `));
+  if (!isAllowed || !routes.has(splitTarget(target).path)) return refusalOfMethod(target, routes);
+  const field = echo(name, echoedCharacters);
+  return refusal('INVALID_CHARACTER', field === '' ? { field: 'the query' } : {}, field);
+}
+
+/** A whole response, which closes its connection. */
+function responseBytes({ status, headers, body }: Refusal, requestId: string): string {
+  const all = [...commonHeaders(requestId), ...headers, 'Date', new Date().toUTCString()];
+  all.push('Connection', 'close');
+  const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`];
+  for (let index = 0; index < all.length; index += 2) lines.push(`${all[index]}: ${all[index + 1]}`);
+  return [...lines, '', body].join('\r\n');
+}

@@ -1,0 +1,45 @@
+/** Query strings that the model of `npm run fuzz` does not cover, without a service. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { listBrands } from '@partner-network/contract/operations';
+import { parseParameters } from '../src/parameters/parameters.ts';
+import { splitQuery } from '../src/parameters/query.ts';
+
+test('a pair without an equals sign is a name with an empty value', () => {
+  assert.deepEqual(
+    [...splitQuery('limit&cursor=a=b&limit=&=c&&limit')],
+    [
+      ['limit', ['', '', '']],
+      ['cursor', ['a=b']],
+      ['', ['c']],
+    ],
+  );
+});
+
+test('a name that cannot be decoded keeps its text, also invisible characters', () => {
+  assert.deepEqual([...splitQuery('%EF%BB%BFli%FFmit=5').keys()], ['\ufeffli\ufffdmit']);
+});
+
+test('only the first hundred parameters are read, without counting empty ones', () => {
+  const names = Array.from({ length: 8_000 }, (_, index) => `x${index}`);
+  assert.deepEqual([...splitQuery(names.join('&&')).keys()], names.slice(0, 100));
+});
+
+function detailsOf(query: string): unknown {
+  try {
+    return parseParameters(listBrands, query);
+  } catch (thrown) {
+    const { errors } = thrown as { errors: { code: string; field?: string; detail: string }[] };
+    return errors.map(({ code, field, detail }) => [code, field, detail]);
+  }
+}
+
+test('the error of an unknown parameter has its name, also if the name is empty', () => {
+  const code = 'UNKNOWN_QUERY_PARAMETER';
+  assert.deepEqual(detailsOf('limits=5'), [
+    [code, 'limits', 'Remove the unknown parameter limits, or rename it to limit.'],
+  ]);
+  assert.deepEqual(detailsOf('limit=5&=5'), [
+    [code, undefined, 'Remove the unknown parameter without a name.'],
+  ]);
+});

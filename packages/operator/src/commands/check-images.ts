@@ -1,0 +1,73 @@
+import { imagesBounds } from '@partner-network/common/bounds/images';
+import { counted } from '@partner-network/common/command-line/amounts';
+import { growingJson } from '@partner-network/common/command-line/json';
+import { flag, required } from '@partner-network/common/command-line/options';
+import type { Output } from '@partner-network/common/command-line/output';
+import { createProgress } from '@partner-network/common/command-line/progress';
+import { table } from '@partner-network/common/command-line/table';
+import { OperatorError } from '@partner-network/common/operator-error';
+import { checkBrandImages, type ImageReport } from '../images/check.ts';
+import { anywhere, publicOnly } from '../images/download.ts';
+import { onDatabase, partnerId, requirePartner } from './database.ts';
+
+export const checkImages = onDatabase({
+  options: {
+    partner: required('ID', partnerId, 'partner whose brands to check'),
+    'allow-private': flag('also download from addresses that are not public'),
+  },
+  run: async (store, { partner, json, 'allow-private': allowPrivate }, _words, output) => {
+    await requirePartner(store, partner);
+    const counts = { ok: 0, faulty: 0, without_image: 0 };
+    const shown: ImageReport[] = [];
+    // Not `output.write`, which ends the process when the reader of a pipe stops: the exit status must still
+    // report on all images.
+    const document = growingJson(async (text) => void process.stdout.write(text), '{"images":[');
+    const progress = createProgress(process.stderr, 'checked');
+    let checked = 0;
+    try {
+      for await (const report of checkBrandImages(store, partner, allowPrivate ? anywhere : publicOnly)) {
+        counts[report.status] += 1;
+        if (json) await document.add(jsonOf(report));
+        else progress.done(++checked);
+        if (report.status === 'faulty' && shown.length < imagesBounds.imageShownFaults) shown.push(report);
+      }
+    } finally {
+      progress.clear();
+    }
+    const { ok, faulty, without_image } = counts;
+    const totals = JSON.stringify({ checked: ok + faulty, without_image, faulty });
+    if (json) await document.end(`],${totals.slice(1)}`);
+    else printFaulty(counts, shown, output);
+    if (faulty > 0) {
+      throw new OperatorError(
+        'Fix the faulty images, or change the profile_image_url of their brands. Then check again.',
+      );
+    }
+  },
+});
+
+function jsonOf({ errors, ...report }: ImageReport): readonly unknown[] {
+  if (report.status === 'without_image') return [];
+  return [report.status === 'ok' ? report : { ...report, errors }];
+}
+
+type Counts = Readonly<Record<ImageReport['status'], number>>;
+
+function printFaulty({ ok, faulty, without_image }: Counts, shown: ImageReport[], output: Output): void {
+  const columns = {
+    BRAND: (report: ImageReport) => report.brand_id,
+    HOST: ({ host = '' }) => host,
+    FORMAT: ({ format = '' }) => format,
+    PIXELS: ({ width, height }: ImageReport) => (width === undefined ? '' : `${width}x${height}`),
+    BYTES: ({ bytes }: ImageReport) => String(bytes ?? ''),
+    FAULTS: ({ errors }: ImageReport) => errors.map(({ code }) => code).join(', '),
+    'WHAT TO DO': ({ errors }: ImageReport) => errors.map(({ detail }) => detail).join(' '),
+  };
+  if (faulty > 0) output.answer(table(shown, columns));
+  const more = faulty - shown.length;
+  if (more > 0) output.answer(`… and ${more} more faulty images. --json lists all of them.`);
+  const all = ok + faulty + without_image;
+  output.answer(
+    `${counted(all, 'brand')}: ${ok} valid, ${faulty} faulty, ${without_image} without an image.`,
+  );
+}

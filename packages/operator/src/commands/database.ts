@@ -1,0 +1,190 @@
+/** What the commands on a database share. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { commandLineBounds } from '@partner-network/common/bounds/command-line';
+import { actor } from '@partner-network/common/command-line/actor';
+import {
+  type Command,
+  command,
+  printReport,
+  type Report,
+} from '@partner-network/common/command-line/command';
+import { shownJson } from '@partner-network/common/command-line/json';
+import { flag, type Options, plainText, type Values } from '@partner-network/common/command-line/options';
+import type { Output } from '@partner-network/common/command-line/output';
+import type { Syntax } from '@partner-network/common/command-line/parse';
+import { type Cells, table } from '@partner-network/common/command-line/table';
+import { OperatorError } from '@partner-network/common/operator-error';
+import { lengths } from '@partner-network/contract/limits';
+import { databaseConfig, databaseSettings } from '@partner-network/service/settings';
+import type { Purpose } from '@partner-network/store/address';
+import { openStore } from '@partner-network/store/engines';
+import {
+  AlreadyExists,
+  type ApiKey,
+  type Author,
+  type Partner,
+  type Store,
+  StoreLocked,
+} from '@partner-network/store/port';
+
+export const partnerId = plainText(lengths.partnerId);
+export const customerId = plainText(lengths.customerId);
+
+export const commonOptions = { ...databaseSettings, json: flag('print one JSON document') };
+
+type AllValues<O extends Options> = Values<O & typeof commonOptions>;
+
+interface DatabaseCommand<O extends Options>
+  extends Pick<Syntax<O & typeof commonOptions>, 'arguments' | 'conflicts'>,
+    Pick<Command, 'ifFailed'> {
+  readonly options: O;
+  /** How the database is opened; 'command' if absent, which creates none. */
+  purpose?(values: AllValues<O>): Purpose;
+  /**
+   * For a revocation: waits for a locked database without a limit, and reports this sentence every few
+   * seconds. Undefined if the command with these values revokes nothing.
+   */
+  notYet?(values: AllValues<O>): string | undefined;
+  /** Runs once, before the database is opened, and throws if the operator does not confirm. */
+  ask?(values: AllValues<O>, words: readonly string[]): Promise<void>;
+  /** Returns the report to print, or prints by itself if the output is too long for memory. */
+  run(
+    store: Store,
+    values: AllValues<O>,
+    words: readonly string[],
+    output: Output,
+    // biome-ignore lint/suspicious/noConfusingVoidType: a function that returns nothing fits only void.
+  ): Promise<Report | void>;
+}
+
+/** A command that opens the database, and closes it even if it fails. */
+export function onDatabase<O extends Options>(definition: DatabaseCommand<O>): Command {
+  return command({
+    arguments: definition.arguments,
+    ifFailed: definition.ifFailed,
+    options: { ...definition.options, ...commonOptions },
+    conflicts: (values, words) => definition.conflicts?.(values, words) ?? [],
+    run: async (values, words, output) => {
+      const common = values as Values<typeof commonOptions>;
+      const { database, environment } = databaseConfig(common);
+      await definition.ask?.(values, words);
+      const notYet = definition.notYet?.(values);
+      const purpose = notYet === undefined ? (definition.purpose?.(values) ?? 'command') : 'revocation';
+      const attempt = notYet === undefined ? once : untilUnlocked;
+      const remarks =
+        notYet === undefined
+          ? undefined
+          : setInterval(() => output.remark(notYet), commandLineBounds.notYetMs);
+      try {
+        const store = await attempt(() => openStore(database, environment, purpose));
+        try {
+          const report = await attempt(() => definition.run(store, values, words, output));
+          clearInterval(remarks);
+          if (report) printReport(report, common.json, output);
+        } finally {
+          await store.close();
+        }
+      } finally {
+        clearInterval(remarks);
+      }
+    },
+  });
+}
+
+/** The sentence of a revocation that waits. */
+export function waitingFor(notYet: string): string {
+  return `${notYet}: another command, such as an import, locks the database. Waiting until it ends …`;
+}
+
+const once = <Result>(work: () => Promise<Result>) => work();
+
+/** Repeats the work until no other process holds the lock. Work that finds a lock has changed nothing. */
+async function untilUnlocked<Result>(work: () => Promise<Result>): Promise<Result> {
+  while (true) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof StoreLocked)) throw error;
+    }
+    await wait(commandLineBounds.lockRetryMs);
+  }
+}
+
+type ActorOptions = { readonly actor: typeof actor };
+
+interface ChangingCommand<O extends Options>
+  extends Omit<DatabaseCommand<O & ActorOptions>, 'options' | 'run'> {
+  readonly options: O;
+  run(
+    store: Store,
+    values: AllValues<O & ActorOptions>,
+    words: readonly string[],
+    output: Output,
+    by: Author,
+    // biome-ignore lint/suspicious/noConfusingVoidType: as above.
+  ): Promise<Report | void>;
+}
+
+/** A command that changes something. `action` is its name, for the audit log. */
+export function changing<O extends Options>(action: string, definition: ChangingCommand<O>): Command {
+  return onDatabase<O & ActorOptions>({
+    ...definition,
+    options: { ...definition.options, actor },
+    run: (store, values, words, output) =>
+      definition.run(store, values, words, output, {
+        actor: (values as Values<ActorOptions>).actor,
+        action,
+      }),
+  });
+}
+
+/** A command that prints JSON Lines with and without --json: one document could not be read line by line. */
+export function printingLines(printed: Command): Command {
+  return {
+    ...printed,
+    options: { ...printed.options, json: flag('no effect: the output is always JSON Lines') },
+    run: (values, words, output) =>
+      printed.run(values, words, { ...output, write: (lines) => output.write(shownJson(lines)) }),
+  };
+}
+
+/** An empty export may come from the wrong database, so the operator is warned. */
+export function remarkNothing(output: Output, what: string): void {
+  output.remark(`This database has no ${what}, so nothing was printed. Check --database and DATABASE_URL.`);
+}
+
+export function remarkPastExpiry(output: Output, what: 'key' | 'grant', expiresAt: string | undefined): void {
+  if (isPast(expiresAt)) output.remark(`Warning: --expires-at is in the past, so the ${what} does not work.`);
+}
+
+export function isPast(time: string | undefined): boolean {
+  return time !== undefined && Date.parse(time) <= Date.now();
+}
+
+export async function requirePartner(store: Store, id: string): Promise<Partner> {
+  const partner = await store.findPartner(id);
+  return partner ?? missing(`partner ${id}`, '"partner-network partners list" lists all partners.');
+}
+
+export async function requireKey(store: Store, id: string): Promise<ApiKey> {
+  const key = await store.findKeyById(id);
+  return key ?? missing(`key ${id}`, '"partner-network keys list" lists all keys.');
+}
+
+export function missing(what: string, remedy: string): never {
+  throw new OperatorError(`There is no ${what}. ${remedy}`);
+}
+
+/** Reports a list as a table; `none` is the sentence for an empty list. */
+export function listReport<R>(value: readonly R[], none: string, cells: Cells<R>): Report {
+  return { value, text: value.length === 0 ? none : table(value, cells) };
+}
+
+/** Waits for a write. If a record exists already, `message` is reported as an error of the operator. */
+export async function explainConflict<Result>(message: string, write: Promise<Result>): Promise<Result> {
+  try {
+    return await write;
+  } catch (error) {
+    throw error instanceof AlreadyExists ? new OperatorError(message) : error;
+  }
+}

@@ -1,0 +1,37 @@
+import { command, printReport } from '@partner-network/common/command-line/command';
+import { helpColumns, wrap } from '@partner-network/common/command-line/help';
+import { flag } from '@partner-network/common/command-line/options';
+import { printable } from '@partner-network/common/text';
+import { conflictsOfEngine, serveSettings } from '@partner-network/service/settings';
+import { conflictsOfTracing } from '@partner-network/service/tracing/settings';
+import { type Examined, examine } from '../doctor/examine.ts';
+
+export const doctor = command({
+  options: { ...serveSettings, json: flag('print one JSON document') },
+  // Other conflicts of settings are among the findings.
+  conflicts: (config) => [...conflictsOfEngine(config), ...conflictsOfTracing(config)],
+  run: async (config, _words, output) => {
+    // A process cannot end during the system's DNS lookup, which takes 10 s or more if the name server is
+    // silent.
+    process.env.RES_OPTIONS ??= 'timeout:1 attempts:1';
+    const checks = await examine(config);
+    const failures = checks.filter(({ status }) => status === 'failed').length;
+    const failure =
+      failures > 0
+        ? `${failures} of ${checks.length} checks failed. Follow the advice under each of them.`
+        : undefined;
+    const columns = process.stdout.isTTY ? helpColumns(process.stdout) : Number.POSITIVE_INFINITY;
+    const text = checks.map((check) => textOf(check, columns)).join('\n');
+    printReport({ value: checks, text, failure }, config.json, output);
+  },
+});
+
+const marks = { ok: '✓', warning: '!', failed: '✗', skipped: '-' };
+const nameWidth = 11;
+
+/** A mark, the name of the check, and beside them what was found and what to do. */
+function textOf({ name, status, detail, remedy }: Examined, columns: number): string {
+  const start = `${marks[status]} ${name.padEnd(nameWidth)}  `;
+  const lines = [detail, remedy ?? []].flat().flatMap((text) => wrap(text, columns - start.length));
+  return printable(start + lines.join(`\n${' '.repeat(start.length)}`));
+}

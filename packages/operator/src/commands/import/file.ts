@@ -1,0 +1,120 @@
+/** Imports a file: opens the files beside it, shows the progress and handles signals. */
+import { statSync } from 'node:fs';
+import { ingestBounds } from '@partner-network/common/bounds/ingest';
+import type { Output } from '@partner-network/common/command-line/output';
+import { createProgress } from '@partner-network/common/command-line/progress';
+import { InterruptedError, OperatorError } from '@partner-network/common/operator-error';
+import { onStop } from '@partner-network/common/signals';
+import { type Missing, type Store, StoreUnavailable, UncertainCommit } from '@partner-network/store/port';
+import type { collectFaultyLines } from '../../ingest/faults.ts';
+import { hasFailed, type ImportOptions, importRecords } from '../../ingest/import.ts';
+import { kinds } from '../../ingest/kinds.ts';
+import { readJsonLines } from '../../ingest/read/json-lines.ts';
+import { openRejectedFile } from '../../ingest/rejected-file.ts';
+import { openUndoFile } from '../../ingest/undo-file.ts';
+import { bytesOf, requireInput, sizeOf, spooled, standardInput } from './input.ts';
+
+interface Files {
+  readonly file: string;
+  readonly isCsv: boolean;
+  readonly undoPath: string | undefined;
+  readonly rejectedPath: string | undefined;
+}
+
+interface Choices extends Omit<ImportOptions, 'warn' | 'undoFile' | 'rejectedFile' | 'stop'> {
+  readonly warnings: ReturnType<typeof collectFaultyLines>;
+}
+
+/** Reads to the end, then writes. */
+export async function importFile(
+  store: Store,
+  { file, isCsv, undoPath, rejectedPath }: Files,
+  { warnings, ...choices }: Choices,
+  output: Output,
+): ReturnType<typeof importRecords> {
+  await using opened = new AsyncDisposableStack();
+  const size = await sizeOf(file);
+  const progress = createProgress(process.stderr, 'read', size);
+  const remark = (text: string) => {
+    progress.clear();
+    output.remark(text);
+  };
+  const stop = new AbortController();
+  let signal: NodeJS.Signals | undefined;
+  opened.defer(
+    onStop((name) => {
+      signal = name;
+      stop.abort();
+    }),
+  );
+  await requireInput(file);
+  const rejectedFile = rejectedPath === undefined ? undefined : openRejectedFile(rejectedPath);
+  opened.defer(() => rejectedFile?.close());
+  if (rejectedFile !== undefined && file !== standardInput && rejectedFile.isSameAs(statSync(file)))
+    throw new OperatorError(`${file} cannot be the input and the file of rejected lines. Name another file.`);
+  const undo = undoPath === undefined ? undefined : openUndoFile(undoPath);
+  try {
+    // A pipe can be read only once, and the text of a line that the store refuses is read again.
+    const isSpooled = rejectedFile !== undefined && size === undefined;
+    const input = isSpooled ? await spooled(file, opened, stop.signal) : file;
+    // CSV is loaded only if it is used.
+    const { readCsv } = isCsv ? await import('../../ingest/read/csv.ts') : {};
+    const source = () => {
+      const chunks = bytesOf(input, { taken: progress.bytes, stop: stop.signal });
+      return readCsv?.(chunks, kinds[choices.kind].schema) ?? readJsonLines(chunks);
+    };
+    const report = await importRecords(store, source, {
+      ...choices,
+      pace: size === undefined ? 'slow' : 'fast',
+      ...(choices.deleteMissing && {
+        deleteMissing: async (missing: Missing) => {
+          progress.clear();
+          await choices.deleteMissing?.(missing);
+        },
+      }),
+      undoFile: undo?.descriptor,
+      rejectedFile,
+      stop: stop.signal,
+      warn: warnings.add,
+      onStartOver: () => {
+        warnings.clear();
+        progress.startOver();
+      },
+      onWait: reportWaits(remark),
+      onRead: progress.done,
+      onWriting: progress.writing,
+    });
+    if (hasFailed(report, choices)) undo?.remove();
+    else undo?.keep();
+    return report;
+  } catch (error) {
+    if (error instanceof UncertainCommit) {
+      undo?.keep();
+      const kept = undoPath === undefined ? '' : ` The undo file ${undoPath} is kept: name a new one.`;
+      throw new OperatorError(`${error.message} Import the file again to be sure.${kept}`, { cause: error });
+    }
+    undo?.remove();
+    if (error instanceof StoreUnavailable)
+      throw new StoreUnavailable(`${error.message} Nothing was written.`, { cause: error });
+    if (!stop.signal.aborted || error !== stop.signal.reason) throw error;
+    throw new InterruptedError('Interrupted: nothing was written.', signal!);
+  } finally {
+    progress.clear();
+  }
+}
+
+/** Returns a function to call while an import waits. It reports a wait after a second, then every 10. */
+function reportWaits(remark: (text: string) => void) {
+  const { waitReportMs, waitReportAgainMs, waitGapMs } = ingestBounds;
+  let calledAt = Number.NEGATIVE_INFINITY;
+  let reportAt = 0;
+  return (what: string) => {
+    const at = performance.now();
+    // A new wait.
+    if (at - calledAt > waitGapMs) reportAt = at + waitReportMs;
+    calledAt = at;
+    if (at < reportAt) return;
+    reportAt = at + waitReportAgainMs;
+    remark(what);
+  };
+}

@@ -1,0 +1,102 @@
+/** Imports a feed from standard input until it ends. */
+import { ingestBounds } from '@partner-network/common/bounds/ingest';
+import type { Report } from '@partner-network/common/command-line/command';
+import type { Output } from '@partner-network/common/command-line/output';
+import { createLog } from '@partner-network/common/observability/log';
+import { metric, readMetrics } from '@partner-network/common/observability/metric';
+import { onStop } from '@partner-network/common/signals';
+import { startHealth } from '@partner-network/http/operations/health';
+import type { ImportAudit, Store } from '@partner-network/store/port';
+import { createFeedStatus, type FeedStatus, followRecords } from '../../ingest/follow.ts';
+import { readJsonLines } from '../../ingest/read/json-lines.ts';
+import type { RecordOptions } from '../../ingest/record-check.ts';
+import { openRejectedFile } from '../../ingest/rejected-file.ts';
+import { createRetry, type Retry } from '../../ingest/retry.ts';
+import { bytesOf, standardInput } from './input.ts';
+import { remarkFaults, summaryOf } from './report.ts';
+
+interface FollowChoices {
+  readonly records: RecordOptions;
+  readonly audit: ImportAudit;
+  readonly rejectedPath: string | undefined;
+  /** The port of the metrics. Undefined: none are served. */
+  readonly opsPort: number | undefined;
+}
+
+/** Imports until standard input ends or a signal arrives; lines that have arrived by then are committed. */
+export async function follow(store: Store, choices: FollowChoices, output: Output): Promise<Report> {
+  const { records, audit, opsPort, rejectedPath } = choices;
+  const status = createFeedStatus();
+  const stop = new AbortController();
+  const retry = createRetry({ stop, report: output.remark });
+  const addAudit = auditing(store, audit, retry, status);
+  await using opened = new AsyncDisposableStack();
+  const rejectedFile = rejectedPath === undefined ? undefined : openRejectedFile(rejectedPath);
+  opened.defer(() => rejectedFile?.close());
+  opened.defer(onStop(() => setTimeout(() => stop.abort(), ingestBounds.followCommitMs)));
+  if (opsPort !== undefined) opened.defer(await serveMetrics(store, opsPort, records.kind, status, output));
+  await addAudit('start');
+  const repeat = (ms: number, work: () => void) => {
+    const timer = setInterval(work, ms);
+    opened.defer(() => clearInterval(timer));
+  };
+  let isAdding = false;
+  repeat(ingestBounds.followAuditMs, async () => {
+    // One entry at a time: an outage may last for hours.
+    if (isAdding) return;
+    isAdding = true;
+    await addAudit('hour').catch(({ message }) => output.remark(message));
+    isAdding = false;
+  });
+  repeat(ingestBounds.followLagMs, () => remarkLag(status, output));
+
+  const lines = readJsonLines(bytesOf(standardInput, { stop: stop.signal }));
+  const following = followRecords(store, lines, {
+    ...records,
+    stop,
+    retry,
+    status,
+    rejectedFile,
+    warn: ({ line, errors }) => remarkFaults(output, 'warning: ', line, errors),
+    rejected: (line, errors, id) => remarkFaults(output, '', line, errors, id),
+  });
+  // The failure of the feed is reported, and not that of its last entry.
+  const report = await following.catch(async (error) => {
+    await addAudit('end').catch(() => {});
+    throw error;
+  });
+  await addAudit('end');
+  return { value: report, text: summaryOf(report, false) };
+}
+
+/** Returns a function that adds an entry to the audit log: at the start, at the end and once an hour. */
+function auditing(
+  store: Store,
+  { target, source, startedMs, ...by }: ImportAudit,
+  retry: Retry,
+  status: FeedStatus,
+) {
+  return (feed: 'start' | 'hour' | 'end') => {
+    const so_far = { ...status.counts, duration_ms: Date.now() - startedMs };
+    const details = { source, feed, ...(feed !== 'start' && so_far) };
+    return retry(() => store.addAudit(by, target, details));
+  };
+}
+
+/** Reports the lag if lines were committed since the last report. */
+function remarkLag(status: FeedStatus, output: Output): void {
+  const lagMs = status.takeNewLag();
+  if (lagMs !== undefined)
+    output.remark(`Lag: ${(lagMs / 1_000).toFixed(1)} s from the newest line to its commit.`);
+}
+
+async function serveMetrics(store: Store, port: number, kind: string, status: FeedStatus, output: Output) {
+  const metrics = [
+    metric('partner_network_import_lag_seconds', () => ({ [kind]: status.lagMs() / 1_000 })),
+    metric('partner_network_import_lines_total', () => status.counts),
+  ];
+  const read = async () => readMetrics(metrics);
+  const { url, close } = await startHealth('127.0.0.1', port, store.ping, read, createLog('warn'));
+  output.remark(`Metrics at ${url}/metrics.`);
+  return close;
+}

@@ -1,0 +1,169 @@
+import { commandLineBounds } from '@partner-network/common/bounds/command-line';
+import { ingestBounds } from '@partner-network/common/bounds/ingest';
+import type { Command } from '@partner-network/common/command-line/command';
+import { confirm } from '@partner-network/common/command-line/confirm';
+import {
+  addedIn,
+  defaulted,
+  flag,
+  oneOf,
+  optional,
+  Problem,
+  plainText,
+  wholeNumber,
+} from '@partner-network/common/command-line/options';
+import { largestPort } from '@partner-network/service/settings';
+import type { ImportKind, Missing } from '@partner-network/store/port';
+import { collectFaultyLines } from '../../ingest/faults.ts';
+import { hasFailed } from '../../ingest/import.ts';
+import { personalDataPolicies } from '../../ingest/personal-data/personal-data.ts';
+import { changing, partnerId, requirePartner } from '../database.ts';
+import { importFile } from './file.ts';
+import { follow } from './follow.ts';
+import { sourceName, standardInput } from './input.ts';
+import { remarkFormat, remarkLines, remarkStale, summaryOf } from './report.ts';
+
+const anyPath = plainText(commandLineBounds.pathCharacters);
+const path = (text: string) =>
+  text === standardInput ? new Problem('must be the path of a file.') : anyPath(text);
+
+/** Why nothing was written, besides rejected lines. */
+const stopReasons = {
+  header: 'fix the header line',
+  record: 'the file cannot be read beyond the last rejected line. Fix that line',
+  empty: 'the file has no records, so --delete-missing would delete everything. Check the file',
+};
+
+function importing(kind: ImportKind): Command {
+  // For grants, these flags are refused with advice.
+  const forRecords = (help: string) => (kind === 'grants' ? 'not for grants: consent only shrinks' : help);
+  return changing(`import ${kind}`, {
+    arguments: [{ name: 'FILE', help: 'JSON Lines, or CSV if the name ends in .csv; - is standard input' }],
+    options: {
+      ...(kind === 'brands' && {
+        partner: optional('ID', partnerId, 'owner of all brands; without it, each line needs partner_id'),
+      }),
+      format: optional('jsonl|csv', oneOf(['jsonl', 'csv']), 'format of FILE, whatever its name is'),
+      'skip-invalid': flag('write the valid lines even if others are rejected'),
+      'dry-run': flag('check all lines and write nothing'),
+      'personal-data': defaulted(
+        personalDataPolicies.join('|'),
+        oneOf(personalDataPolicies),
+        'reject',
+        'what to do with e-mail addresses and with phone, card and social security numbers in brands',
+      ),
+      ...(kind !== 'grants' && {
+        'delete-missing': flag('delete what the file does not contain; not with --follow'),
+        yes: flag('do not ask before --delete-missing deletes more than a fifth of the records'),
+      }),
+      ...addedIn('0.2.0', {
+        overwrite: flag(
+          forRecords('replace newer records too: for an undo file, or a file with older times'),
+        ),
+        'undo-file': optional(
+          'PATH',
+          path,
+          forRecords('new file that takes this import back with --overwrite'),
+        ),
+        'rejected-file': optional('PATH', path, 'file to which the rejected lines are appended'),
+      }),
+      follow: flag('read standard input until it ends, commit within 100 ms, skip rejected lines'),
+      'ops-port': optional('PORT', wholeNumber(0, largestPort), 'port of metrics while --follow runs'),
+    },
+    // It retries by itself if another command locks the database.
+    purpose: () => 'feed',
+    conflicts: (values, [file = standardInput]) => [
+      ...(values.follow ? conflictsOfFeed(values, file) : []),
+      ...(values['undo-file'] === undefined ? [] : conflictsOfUndo(values, kind)),
+      ...(values.overwrite && kind === 'grants' ? [`--overwrite cannot be used: ${grantsShrink}`] : []),
+      ...(!values.follow && values['ops-port'] !== undefined ? ['--ops-port needs --follow.'] : []),
+    ],
+    run: async (store, values, [file = ''], output, by) => {
+      const { partner } = values as { partner?: string };
+      const { 'delete-missing': deletesMissing = false, yes = false } = values as Deletions;
+      if (partner !== undefined) await requirePartner(store, partner);
+      const records = { kind, partnerId: partner, personalData: values['personal-data'] };
+      const details = values.overwrite ? { overwrite: true } : {};
+      const source = { source: sourceName(file), startedMs: Date.now() };
+      const audit = { ...by, details, target: partner ?? kind, ...source };
+      const rejectedPath = values['rejected-file'];
+      const feed = { records, audit, rejectedPath, opsPort: values['ops-port'] };
+      if (values.follow) return follow(store, feed, output);
+      const { json, overwrite, 'skip-invalid': skipInvalid, 'dry-run': dryRun } = values;
+      const isCsv = (values.format ?? (/\.csv$/i.test(file) ? 'csv' : 'jsonl')) === 'csv';
+      const shownLines = json ? ingestBounds.importReportedLines : ingestBounds.importShownLines;
+      const warnings = collectFaultyLines(shownLines);
+      const deleteMissing = deletesMissing ? confirmation(kind, dryRun || yes) : undefined;
+      const choices = { ...records, skipInvalid, dryRun, deleteMissing, overwrites: overwrite, audit };
+      const files = { file, isCsv, undoPath: values['undo-file'], rejectedPath };
+      const outcome = await importFile(store, files, { ...choices, warnings }, output);
+      const { stop, ...report } = outcome;
+      // With --json, warnings are still printed here: the document has no place for them.
+      remarkLines(output, 'warning: ', warnings.report());
+      if (!json) remarkLines(output, '', { ...report, rejected: report.rejected.slice(0, shownLines) });
+      if (values.format === undefined && !isCsv) remarkFormat(output, report);
+      if (kind !== 'grants' && !overwrite) remarkStale(output, report);
+      const remedy = deletesMissing ? '. --delete-missing cannot skip them' : ', or pass --skip-invalid';
+      const why = stop === undefined ? `fix the rejected lines${remedy}` : stopReasons[stop];
+      const failure = hasFailed(outcome, choices) ? `Nothing was written: ${why}.` : undefined;
+      return { value: report, text: summaryOf(report, dryRun), failure };
+    },
+  });
+}
+
+interface Deletions {
+  readonly 'delete-missing'?: boolean;
+  readonly yes?: boolean;
+}
+
+interface Flags extends Deletions {
+  readonly follow: boolean;
+  readonly format: string | undefined;
+  readonly overwrite: boolean;
+  readonly 'dry-run': boolean;
+  readonly 'undo-file': string | undefined;
+}
+
+function conflictsOfFeed(flags: Flags, file: string): string[] {
+  return [
+    ...(file === standardInput ? [] : ['--follow reads standard input: pass - as FILE.']),
+    ...(flags['dry-run'] ? ['--follow writes lines as they arrive: omit --dry-run.'] : []),
+    // A CSV record that was cut off can look complete.
+    ...(flags.format === 'csv' ? ['--follow reads JSON Lines: omit --format csv.'] : []),
+    ...(flags['delete-missing'] ? ['--delete-missing needs a whole file: omit --follow.'] : []),
+    ...(flags.overwrite ? ['--overwrite needs a whole file: omit --follow.'] : []),
+  ];
+}
+
+const grantsShrink =
+  'consent only shrinks. To take grants back, import a file with their ids and the status REVOKED.';
+
+function conflictsOfUndo(flags: Flags, kind: ImportKind): string[] {
+  return [
+    ...(kind === 'grants' ? [`--undo-file cannot be used: ${grantsShrink}`] : []),
+    ...(flags['dry-run'] ? ['--undo-file needs an import that writes: omit --dry-run.'] : []),
+    ...(flags.follow ? ['--undo-file needs a whole file: make an export before the feed begins.'] : []),
+    ...(/\.csv$/i.test(flags['undo-file'] ?? '')
+      ? ['--undo-file is written as JSON Lines: use a name that does not end in .csv.']
+      : []),
+  ];
+}
+
+/** Asks before --delete-missing deletes more than a fifth of all balances, or of the brands of a partner. */
+function confirmation(kind: ImportKind, isConfirmed: boolean) {
+  return async ({ missing, stored, share }: Missing): Promise<void> => {
+    const isFew = share * ingestBounds.deleteFreelyFraction <= 1;
+    const ofOne =
+      share - missing / stored > 0.005
+        ? `, and ${Math.round(share * 100)} % of the brands of one partner`
+        : '';
+    await confirm(
+      `This deletes ${missing} of ${stored} stored ${kind}${ofOne}: the file does not contain them.`,
+      isConfirmed || isFew,
+    );
+  };
+}
+
+export const importBrands = importing('brands');
+export const importBalances = importing('balances');
+export const importGrants = importing('grants');

@@ -1,0 +1,64 @@
+/** The messages of an import on a terminal. */
+
+import type { Output } from '@partner-network/common/command-line/output';
+import { echo } from '@partner-network/common/text';
+import { echoedCharacters } from '@partner-network/contract/limits';
+import type { ImportFault } from '../../ingest/faults.ts';
+import type { ImportReport } from '../../ingest/import.ts';
+import { findPersonalKey } from '../../ingest/personal-data/personal-data.ts';
+
+export function remarkFaults(
+  output: Output,
+  prefix: '' | 'warning: ',
+  line: number,
+  errors: readonly ImportFault[],
+  id?: unknown,
+): void {
+  const where = `${prefix}line ${line}${shownId(id)}`;
+  for (const { field, code, detail } of errors) {
+    output.remark(`${where}: ${field === undefined ? '' : `${field}: `}${code}: ${detail}`);
+  }
+}
+
+/** The id of a rejected line was perhaps never checked, so it is printed under the rule for names. */
+function shownId(id: unknown): string {
+  if (typeof id !== 'string' || id === '') return '';
+  const isPersonal = findPersonalKey(id) !== undefined;
+  return ` (id ${isPersonal ? '[personal data]' : echo(id, echoedCharacters)})`;
+}
+
+/** Prints the first lines, and how many more there are: "… and 3 more rejected lines." */
+export function remarkLines(
+  output: Output,
+  prefix: '' | 'warning: ',
+  { rejected: lines, rejected_count: count }: Pick<ImportReport, 'rejected' | 'rejected_count'>,
+): void {
+  for (const { line, errors } of lines) remarkFaults(output, prefix, line, errors);
+  const what = prefix === '' ? 'rejected lines' : 'lines with warnings';
+  if (count > lines.length) output.remark(`… and ${count - lines.length} more ${what}.`);
+}
+
+/** Suggests --format csv if no line is JSON: only files named .csv are read as CSV. */
+export function remarkFormat(output: Output, { read, rejected, rejected_count }: ImportReport): void {
+  const hasNoJson =
+    read > 0 && rejected_count === read && rejected.every(({ errors }) => errors[0]?.code === 'INVALID_JSON');
+  if (hasNoJson) output.remark('No line is valid JSON. If the file is CSV, pass --format csv.');
+}
+
+/** Says why little was written if more than half of the lines are stale. */
+export function remarkStale(output: Output, { read, stale }: ImportReport): void {
+  if (stale * 2 > read)
+    output.remark(
+      `${stale} of ${read} lines are stale: the database, or another line of the file, is newer. ` +
+        'If the stored records are wrong, pass --overwrite.',
+    );
+}
+
+export function summaryOf(report: ImportReport, isDryRun: boolean): string {
+  const { read, written, unchanged, stale, deleted, rejected_count } = report;
+  const would = isDryRun ? 'would be ' : '';
+  return (
+    `${read} read, ${written} ${would}written, ${unchanged} unchanged, ${stale} stale, ` +
+    `${deleted} ${would}deleted, ${rejected_count} rejected.`
+  );
+}

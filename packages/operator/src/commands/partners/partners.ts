@@ -1,0 +1,96 @@
+import type { Command } from '@partner-network/common/command-line/command';
+import { optional, plainText, required } from '@partner-network/common/command-line/options';
+import { newId } from '@partner-network/common/ids';
+import { OperatorError } from '@partner-network/common/operator-error';
+import { toTime } from '@partner-network/common/times';
+import { lengths } from '@partner-network/contract/limits';
+import { findPersonalData } from '../../ingest/personal-data/personal-data.ts';
+import {
+  changing,
+  explainConflict,
+  listReport,
+  onDatabase,
+  partnerId,
+  requirePartner,
+  waitingFor,
+} from '../database.ts';
+
+const partnerName = plainText(lengths.partnerName);
+
+export const createPartner = changing('partners create', {
+  options: {
+    name: required('NAME', partnerName, 'name of the partner'),
+    id: optional('ID', partnerId, 'id of the partner; without it, a new id'),
+  },
+  purpose: () => 'create',
+  run: async (store, { name, id = newId('PARTNER') }, _words, _output, by) => {
+    const partner = { id, name, created_at: toTime(Date.now()) };
+    const author = { ...by, details: namesForAudit({ name }) };
+    await explainConflict(
+      `Partner ${id} already exists: choose another --id.`,
+      store.createPartner(partner, author),
+    );
+    return { value: partner, text: `Created partner ${id} (${name}).` };
+  },
+});
+
+export const listPartners = onDatabase({
+  options: {},
+  run: async (store) => {
+    const none = 'There are no partners. Create one with "partner-network partners create --name NAME".';
+    return listReport(await store.listPartners(), none, {
+      ID: ({ id }) => id,
+      NAME: ({ name }) => name,
+      CREATED: ({ created_at }) => created_at,
+      STATUS: ({ disabled_at }) => (disabled_at === undefined ? 'enabled' : `disabled ${disabled_at}`),
+    });
+  },
+});
+
+function switching(isDisabled: boolean): Command {
+  const state = isDisabled ? 'disabled' : 'enabled';
+  return changing(isDisabled ? 'partners disable' : 'partners enable', {
+    ...(isDisabled && {
+      ifFailed:
+        "Assume that the partner's keys still work until this command succeeds. " +
+        'If a node of the database is down, revoke the keys instead.',
+      notYet: () => waitingFor('The partner is not disabled yet'),
+    }),
+    arguments: [{ name: 'ID', help: 'id of the partner' }],
+    options: {},
+    run: async (store, _values, [id = ''], _output, by) => {
+      await requirePartner(store, id);
+      await store.setPartnerDisabled(id, isDisabled ? toTime(Date.now()) : undefined, by);
+      return {
+        value: await requirePartner(store, id),
+        text: `Partner ${id} is ${state}. This takes effect on every instance within a second.`,
+      };
+    },
+  });
+}
+
+export const disablePartner = switching(true);
+export const enablePartner = switching(false);
+
+export const renamePartner = changing('partners rename', {
+  arguments: [
+    { name: 'ID', help: 'id of the partner' },
+    { name: 'NAME', help: 'its new name', read: partnerName },
+  ],
+  options: {},
+  run: async (store, _values, [id = '', name = ''], _output, by) => {
+    const { name: from } = await requirePartner(store, id);
+    if (from !== name) {
+      const author = { ...by, details: namesForAudit({ from, to: name }) };
+      if (!(await store.renamePartner(id, from, name, author))) {
+        throw new OperatorError(`Another command renamed partner ${id} just now. Run this command again.`);
+      }
+    }
+    return { value: await requirePartner(store, id), text: `Partner ${id} has the name ${name}.` };
+  },
+});
+
+/** Leaves out a name that looks like personal data: audit entries cannot be deleted. */
+function namesForAudit(names: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(names).filter(([, name]) => findPersonalData(name) === undefined));
+}

@@ -1,0 +1,105 @@
+import { receiptsBounds } from '@partner-network/common/bounds/receipts';
+import { counted } from '@partner-network/common/command-line/amounts';
+import { confirm, yes } from '@partner-network/common/command-line/confirm';
+import { newest, printNewest, spanConflicts, timeSpan } from '@partner-network/common/command-line/newest';
+import {
+  durationMs,
+  flag,
+  optional,
+  Problem,
+  plainText,
+  required,
+} from '@partner-network/common/command-line/options';
+import { type Column, issuedIdCells, neverShortened } from '@partner-network/common/command-line/table';
+import { toTime } from '@partner-network/common/times';
+import { errorCatalogue } from '@partner-network/contract/errors';
+import { lengths } from '@partner-network/contract/limits';
+import { rehearsedOutcomes } from '@partner-network/service/rehearsals/scenarios';
+import type { Receipt } from '@partner-network/store/port';
+import { changing, customerId, onDatabase, partnerId, requireKey, requirePartner } from './database.ts';
+
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+function requestId(text: string): string | Problem {
+  return uuid.test(text)
+    ? text.toLowerCase()
+    : new Problem(
+        'must be the value of an X-Request-Id header, such as 6f1c0f7e-6f0e-4f5e-9f57-0a1b2c3d4e5f.',
+      );
+}
+
+const outcomes = ['GRANTED', ...Object.keys(errorCatalogue), ...Object.values(rehearsedOutcomes)];
+
+function outcome(text: string): string | Problem {
+  return outcomes.includes(text)
+    ? text
+    : new Problem('must be GRANTED or the code of an error, such as GRANT_REVOKED.');
+}
+
+export const listReceipts = onDatabase({
+  options: {
+    partner: optional('ID', partnerId, 'only requests of this partner'),
+    key: optional('ID', plainText(lengths.keyId), 'only requests with this key'),
+    customer: optional('ID', customerId, 'only requests for the balances of this customer'),
+    'request-id': optional('ID', requestId, 'only the request with this X-Request-Id'),
+    outcome: optional('CODE', outcome, 'only requests with this outcome: GRANTED or an error code'),
+    ...timeSpan('requests'),
+    limit: newest('receipts'),
+  },
+  conflicts: spanConflicts,
+  run: async (store, values, _words, output) => {
+    const { partner, key, customer, since, until } = values;
+    if (partner !== undefined) await requirePartner(store, partner);
+    // Receipts are indexed by partner, not by key.
+    const partnerOfKey = key === undefined ? undefined : (await requireKey(store, key)).partner_id;
+    const filters = {
+      ...{ partnerId: partner ?? partnerOfKey, keyId: key, customerId: customer },
+      ...{ requestId: values['request-id'], outcome: values.outcome, since, until },
+    };
+    const list = (after: Receipt | undefined, count: number) =>
+      store.listReceipts({ ...filters, after, limit: count });
+    await printNewest('receipts', list, values, columns, output);
+  },
+});
+
+/** On a terminal the last columns are left out first; --json has all. */
+const columns: readonly Column<Receipt>[] = [
+  { heading: 'TIME', minCells: neverShortened, cell: ({ at }) => at },
+  { heading: 'PARTNER', cell: ({ partner_id }) => partner_id },
+  { heading: 'CUSTOMER', cell: ({ customer_id = '-' }) => customer_id },
+  { heading: 'OUTCOME', minCells: neverShortened, cell: ({ outcome }) => outcome },
+  { heading: 'REQUEST ID', minCells: issuedIdCells, cell: ({ request_id }) => request_id },
+  { heading: 'KEY', minCells: issuedIdCells, cell: ({ key_id }) => key_id },
+  { heading: 'GRANT', minCells: issuedIdCells, cell: ({ grant_id = '-' }) => grant_id },
+];
+
+export const pruneReceipts = changing('receipts prune', {
+  options: {
+    'older-than': required(
+      'DURATION',
+      durationMs,
+      'age from which receipts are removed, such as 400d; under 30d the command asks',
+    ),
+    'dry-run': flag('count the receipts and remove nothing'),
+    yes,
+  },
+  run: async (store, { 'older-than': ageMs, 'dry-run': isDryRun, yes }, _words, _output, by) => {
+    const before = toTime(Date.now() - ageMs);
+    const found = await store.countReceipts(before);
+    const what = (count: number) => `${counted(count, 'receipt')} from before ${before}`;
+    if (isDryRun) {
+      return {
+        value: { removed: 0, would_remove: found },
+        text: `Would remove ${what(found)}. Nothing was removed.`,
+      };
+    }
+    const days = receiptsBounds.receiptsPruneFreelyMs / 86_400_000;
+    const isOld = ageMs >= receiptsBounds.receiptsPruneFreelyMs;
+    await confirm(
+      `This removes ${what(found)} for good. Some may be less than ${days} days old.`,
+      yes || isOld,
+    );
+    const removed = await store.pruneReceipts(before, by);
+    return { value: { removed }, text: `Removed ${what(removed)}.` };
+  },
+});

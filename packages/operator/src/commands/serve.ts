@@ -1,0 +1,18 @@
+import cluster from 'node:cluster';
+import { command } from '@partner-network/common/command-line/command';
+import { serveUntilStopped } from '@partner-network/service/serve/run';
+import { openService } from '@partner-network/service/serve/service';
+import { conflictsOfServe, resolveServe, serveSettings } from '@partner-network/service/settings';
+
+export const serve = command({
+  options: serveSettings,
+  conflicts: conflictsOfServe,
+  run: async (config, _words, output) => {
+    const settings = resolveServe(config);
+    if (cluster.isWorker)
+      return (await import('@partner-network/service/serve/workers/worker')).serveAsWorker(settings);
+    if (settings.workers === 1) return serveUntilStopped(settings, openService, output);
+    const { openWorkers } = await import('@partner-network/service/serve/workers/supervisor');
+    return serveUntilStopped(settings, openWorkers, output);
+  },
+});

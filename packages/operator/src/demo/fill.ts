@@ -1,0 +1,51 @@
+import { OperatorError } from '@partner-network/common/operator-error';
+import { toTime } from '@partner-network/common/times';
+import { digestOfKey } from '@partner-network/service/auth/api-key';
+import { AlreadyExists, type Author, type ImportKind, type Store } from '@partner-network/store/port';
+import { importValues } from '../ingest/import.ts';
+import { demoBalances, demoBrands, demoGrants, demoKeys, demoPartners } from './data.ts';
+
+/** Fills an empty sandbox with the demo data, which is checked like any import. */
+export async function fillWithDemo(store: Store, by: Author): Promise<void> {
+  if (store.environment !== 'sandbox') {
+    throw new OperatorError('Demo data is for a sandbox only, because its keys are public.');
+  }
+  const partners = new Set((await store.listPartners()).map(({ id }) => id));
+  const isInUse = partners.size > 0 && !partners.has(demoPartners[0].id);
+  // Grants are written last: if they are missing, an earlier start was interrupted.
+  const isFilled =
+    (await store.listGrants({ partnerId: demoPartners[0].id, at: toTime(Date.now()) })).length > 0;
+  if (isInUse || isFilled) return;
+
+  const created_at = '2025-01-06T09:00:00.000Z';
+  for (const { id, name } of demoPartners)
+    await ignoreExisting(store.createPartner({ id, name, created_at }, by));
+  for (const { text, ...key } of demoKeys) {
+    const onFile = { ...key, name: 'demo', last_four: text.slice(-4), created_at };
+    await ignoreExisting(store.createKey(onFile, digestOfKey(text), by));
+  }
+  for (const [index, partner] of demoPartners.entries()) {
+    await fill(store, by, 'brands', demoBrands(partner, index + 1), partner.id);
+  }
+  await fill(store, by, 'balances', demoBalances());
+  await fill(store, by, 'grants', demoGrants());
+}
+
+/** Another start, earlier or at the same time, may have created it. */
+async function ignoreExisting(creation: Promise<void>): Promise<void> {
+  await creation.catch((error) => {
+    if (!(error instanceof AlreadyExists)) throw error;
+  });
+}
+
+async function fill(
+  store: Store,
+  by: Author,
+  kind: ImportKind,
+  records: object[],
+  partnerId?: string,
+): Promise<void> {
+  const audit = { ...by, target: partnerId ?? kind, source: 'demo data', startedMs: Date.now() };
+  const { rejected } = await importValues(store, kind, records, partnerId, audit);
+  if (rejected.length > 0) throw new Error(`The demo ${kind} break a rule: ${JSON.stringify(rejected[0])}`);
+}

@@ -1,0 +1,79 @@
+import { cursorsBounds } from '@partner-network/common/bounds/cursors';
+import { doctorBounds } from '@partner-network/common/bounds/doctor';
+import { asOne, type Finding, failed, ok, warning } from '@partner-network/common/finding';
+import { toTime } from '@partner-network/common/times';
+import type { Inspection } from '@partner-network/store/inspection';
+import { expiringKeys, replacedKeys } from '@partner-network/store/sql/keys';
+import type { Row } from '@partner-network/store/sql/statement';
+
+const dayMs = 86_400_000;
+
+export async function checkKeys(opened: Inspection, nowMs: number): Promise<Finding> {
+  const findings = [await checkExpiry(opened, nowMs), await checkReplaced(opened, nowMs)];
+  return asOne(findings.filter((finding) => finding !== undefined));
+}
+
+/** Keys that the partner still uses after it got a newer one: they will stop working. */
+async function checkReplaced({ rows, lastUses }: Inspection, nowMs: number): Promise<Finding | undefined> {
+  const replaced = await rows(replacedKeys, toTime(nowMs));
+  // The check of the database reports receipts that cannot be read.
+  const uses = await lastUses(replaced.map(({ id }) => id as string)).catch(() => new Map<string, string>());
+  const used = replaced.filter(({ id, replaced_at }) => (uses.get(id as string) ?? '') > String(replaced_at));
+  if (used.length === 0) return undefined;
+  const shown = used.slice(0, doctorBounds.doctorShownKeys);
+  const times = ({ id, expires_at }: Row) => `used ${uses.get(id as string)}, works until ${expires_at}`;
+  const count = used.length === 1 ? '1 replaced key is' : `${used.length} replaced keys are`;
+  return warning(
+    `${count} still in use: ${listed(shown, used.length, times)}.`,
+    'Tell each partner to use its newer key before the old key stops working.',
+  );
+}
+
+/** Keys by id, name and partner, each with its times, and how many more there are. */
+function listed(keys: readonly Row[], count: number, times: (key: Row) => string): string {
+  const texts = keys.map((key) => {
+    const called = key.name === null ? '' : ` "${key.name}"`;
+    return `${key.id}${called} of ${key.partner_id}, ${times(key)}`;
+  });
+  if (count > keys.length) texts.push(`and ${count - keys.length} more`);
+  return texts.join('; ');
+}
+
+async function checkExpiry({ rows }: Inspection, nowMs: number): Promise<Finding> {
+  const within = `within ${doctorBounds.expiryWarningMs / dayMs} days`;
+  const found = await rows(expiringKeys, toTime(nowMs), toTime(nowMs + doctorBounds.expiryWarningMs));
+  if (found[0] === undefined) return ok(`No key expires ${within}.`);
+  const count = Number(found[0].count);
+  const keys = listed(
+    found,
+    count,
+    ({ expires_at, is_replaced }) => `${expires_at}${is_replaced === 1 ? ' (replaced)' : ''}`,
+  );
+  const expire = `${count === 1 ? '1 key expires' : `${count} keys expire`} ${within}`;
+  // Keys without a replacement come first.
+  if (found[0].is_replaced === 1) return ok(`${expire}, and a newer key exists: ${keys}.`);
+  return warning(
+    `${expire}: ${keys}.`,
+    'Replace each key with "partner-network keys rotate KEY_ID", and give the new key to the partner.',
+  );
+}
+
+export async function checkCursorKeys({ rows }: Inspection, nowMs: number): Promise<Finding> {
+  const [newest] = await rows('select max(created_at) as created_at from cursor_keys');
+  const createdAt = newest!.created_at as string | null;
+  const rotate = '"partner-network cursor-key rotate"';
+  if (createdAt === null) {
+    return failed('There is no cursor key, so serve cannot start.', `Create one with ${rotate}.`);
+  }
+  const ageMs = nowMs - Date.parse(createdAt);
+  // The database's clock may be slightly ahead of our clock: then the key seals soon.
+  if (ageMs < -cursorsBounds.cursorKeySettleMs) {
+    return warning(
+      `The newest cursor key has a future time, ${createdAt}. Until then, no rotation takes effect.`,
+      'Correct the clock of the database, then run "partner-network cursor-key rotate --discard-old".',
+    );
+  }
+  const detail = `The newest cursor key is ${Math.max(0, Math.floor(ageMs / dayMs))} days old.`;
+  if (ageMs <= cursorsBounds.cursorKeyAgeMs) return ok(detail);
+  return warning(detail, `Replace it with ${rotate}. Existing cursors stay valid until they expire.`);
+}

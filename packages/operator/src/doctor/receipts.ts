@@ -1,0 +1,66 @@
+/** Whether the instance at the operations address is ready and can write its receipts. */
+import { isIP } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { doctorBounds } from '@partner-network/common/bounds/doctor';
+import { type Finding, failed, ok, skipped, warning } from '@partner-network/common/finding';
+import { everyInterface, type ServeConfig } from '@partner-network/service/settings';
+
+type Counts = Readonly<Record<'waiting' | 'written' | 'dropped', number>>;
+
+export async function checkReceipts(config: Pick<ServeConfig, 'ops-host' | 'ops-port'>): Promise<Finding> {
+  const host = everyInterface.includes(config['ops-host']) ? 'localhost' : config['ops-host'];
+  const url = `http://${isIP(host) === 6 ? `[${host}]` : host}:${config['ops-port']}`;
+  const first = await countsAt(url);
+  if (first === undefined) {
+    return skipped(`No instance answers at ${url}, so receipts that wait cannot be counted.`);
+  }
+  if (!(await isReady(url))) {
+    const remedy = 'Read its log, which names the cause.';
+    return failed(`The instance at ${url} is not ready: it answers 503.`, remedy);
+  }
+  if (first.waiting === 0) return judgeReceipts(first, first);
+  // An instance writes its receipts every 250 ms.
+  await wait(doctorBounds.receiptsLookMs);
+  return judgeReceipts(first, (await countsAt(url)) ?? first);
+}
+
+/** Compares two looks. Receipts wait for a moment on every busy instance. */
+export function judgeReceipts(first: Counts, second: Counts): Finding {
+  const remedy = 'Read the log of the instance, and fix the disk or the database before you restart it.';
+  if (first.waiting > 0 && second.waiting > 0 && second.written === first.written) {
+    return failed(`${second.waiting} receipts wait in memory, because they cannot be written.`, remedy);
+  }
+  if (second.dropped > 0) {
+    const what = 'receipts were lost since the instance started, because too many waited';
+    return warning(`${second.dropped} ${what}.`, remedy);
+  }
+  return ok('The instance at the operations address writes its receipts.');
+}
+
+async function isReady(url: string): Promise<boolean> {
+  const signal = AbortSignal.timeout(doctorBounds.doctorAnswerMs);
+  const answer = await fetch(`${url}/readyz`, { signal }).catch(() => undefined);
+  return answer?.ok ?? false;
+}
+
+/** The sum over all workers. Undefined if no instance answers, or if another program does. */
+async function countsAt(url: string): Promise<Counts | undefined> {
+  try {
+    const response = await fetch(`${url}/metrics`, {
+      signal: AbortSignal.timeout(doctorBounds.doctorAnswerMs),
+    });
+    const lines = (await response.text()).split('\n');
+    const sum = (name: string) => {
+      const values = lines.filter((line) => line.startsWith(name) && /^[{ ]/.test(line.slice(name.length)));
+      if (values.length === 0) throw new Error(`${name} is missing.`);
+      return values.reduce((total, line) => total + Number(line.split(' ').at(-1)), 0);
+    };
+    return {
+      waiting: sum('partner_network_receipts_waiting'),
+      written: sum('partner_network_receipts_written_total'),
+      dropped: sum('partner_network_receipts_dropped_total'),
+    };
+  } catch {
+    return undefined;
+  }
+}

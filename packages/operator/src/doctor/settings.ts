@@ -1,0 +1,91 @@
+import { once } from 'node:events';
+import { createServer, isIP } from 'node:net';
+import { doctorBounds } from '@partner-network/common/bounds/doctor';
+import { asOne, type Finding, failed, ok, warning } from '@partner-network/common/finding';
+import { operations } from '@partner-network/contract/operations';
+import {
+  databaseConfig,
+  everyInterface,
+  isOnePort,
+  type ServeConfig,
+} from '@partner-network/service/settings';
+import { loadTracing } from '@partner-network/service/tracing/load';
+import { tracesOf } from '@partner-network/service/tracing/settings';
+import { isPublicAddress } from '../images/public-address.ts';
+
+/** Checks settings against each other. Parsing has already checked each setting alone. */
+export async function checkSettings(config: ServeConfig): Promise<Finding> {
+  const { host, port, 'ops-host': opsHost, 'public-url': publicUrl } = config;
+  const { environment } = databaseConfig(config);
+  const isProduction = environment === 'production';
+  const faults: Finding[] = [];
+  if (isOnePort(config)) {
+    const remedy = 'Set --ops-port to another port.';
+    faults.push(failed(`--port and --ops-port are both ${port}.`, remedy));
+  }
+  for (const flag of ['host', 'ops-host'] as const) {
+    const code = await errorOfListening(config[flag]);
+    const remedy = `Set --${flag} to an address of this machine, or to 0.0.0.0 for all of its addresses.`;
+    if (code !== undefined)
+      faults.push(failed(`This machine cannot listen on --${flag} ${config[flag]} (${code}).`, remedy));
+  }
+  const url = publicUrl ?? `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
+  // Partners get a placeholder image at this address. A sandbox may be local only.
+  if (isUncallable(url, isProduction)) {
+    const image = `${url}/assets/brand-placeholder.png`;
+    const detail = `Brands without an image would have the image ${image}, which partners cannot reach.`;
+    faults.push(warning(detail, 'Set --public-url to the address that partners use.'));
+  }
+  // Metrics show the load, and each readiness check reads from the database: keep both private.
+  if (everyInterface.includes(opsHost) || isPublicAddress(opsHost)) {
+    const remedy = 'Set --ops-host to an address in your private network, or block its port with a firewall.';
+    const detail = `The operations address ${opsHost} needs no key, and other networks may reach it.`;
+    faults.push(warning(detail, remedy));
+  }
+  if (isProduction && config['brands-rate'] === 0) {
+    faults.push(warning('List brands has no rate limit in production.', 'Remove --brands-rate 0.'));
+  }
+  for (const { name, defaultRate } of operations) {
+    const rate = config[`${name}-rate`];
+    if (defaultRate > 0 && rate > defaultRate) {
+      const detail = `--${name}-rate ${rate} is above the rate of the specification, ${defaultRate}.`;
+      faults.push(warning(detail, `Remove --${name}-rate, unless you agreed on it with your partners.`));
+    }
+  }
+  const isUntraceable = tracesOf(config) && (await loadTracing().catch((error: Error) => error));
+  if (isUntraceable instanceof Error) {
+    faults.push(
+      failed(isUntraceable.message, 'Install OpenTelemetry, or unset OTEL_EXPORTER_OTLP_ENDPOINT.'),
+    );
+  }
+  return faults.length > 0 ? asOne(faults) : ok(`All settings are valid for ${environment}.`);
+}
+
+/** Listens on a free port, because the service may use its own already. Names are not looked up: too slow. */
+async function errorOfListening(host: string): Promise<string | undefined> {
+  if (isIP(host) === 0) return undefined;
+  const server = createServer();
+  try {
+    await once(server.listen(0, host), 'listening');
+    return undefined;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code;
+  } finally {
+    server.close();
+  }
+}
+
+function isUncallable(url: string, isProduction: boolean): boolean {
+  const name = URL.parse(url)?.hostname.replace(/^\[|\]$/g, '') ?? '';
+  return everyInterface.includes(name) || (isProduction && /^127\.|^::1$|(^|\.)localhost$/.test(name));
+}
+
+export function checkOpenFiles(openFiles: number | undefined): Finding {
+  if (openFiles === undefined) return ok('This system has no limit on open files.');
+  const detail = `A process can open ${openFiles} files`;
+  if (openFiles >= doctorBounds.openFiles) return ok(`${detail}.`);
+  return warning(
+    `${detail}, and each connection needs one.`,
+    `Raise the limit to at least ${doctorBounds.openFiles} with ulimit -n, or with LimitNOFILE in systemd.`,
+  );
+}

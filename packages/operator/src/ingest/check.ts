@@ -1,0 +1,157 @@
+import { ingestBounds } from '@partner-network/common/bounds/ingest';
+import { isCleanText, isLongerThan, isWebAddress } from '@partner-network/common/text';
+import { normalizeTime } from '@partner-network/common/times';
+import { lengths } from '@partner-network/contract/limits';
+import type { FieldSchema, RecordSchema } from '@partner-network/contract/records';
+import { type ImportFault, importFault, timeFault, unknownField } from './faults.ts';
+import { findPersonalData, findPersonalKey, findPersonalValue } from './personal-data/personal-data.ts';
+import { InexactNumber } from './read/json.ts';
+
+type Value = string | number | undefined;
+
+/** Returns the value to store, or adds a fault. */
+type Rule = (value: unknown, field: string, faults: ImportFault[]) => Value;
+
+/** Adds a fault. A faulty field has no value to store. */
+function reject(faults: ImportFault[], fault: ImportFault): undefined {
+  faults.push(fault);
+}
+
+interface CheckOptions {
+  /** Fields to search for personal data. It is reported separately, because it may be allowed. */
+  readonly watched?: readonly string[] | undefined;
+  /** Fields that may be there and are not read. */
+  readonly ignored?: readonly string[];
+}
+
+/** Checks a record against its schema and reports all faults. */
+export function createChecker(schema: RecordSchema, { watched = [], ignored = [] }: CheckOptions = {}) {
+  const rules = Object.entries(schema.properties).map(([field, property]) => ({
+    field,
+    rule: ruleOf(property),
+    isRequired: schema.required.includes(field),
+  }));
+  const known = [...Object.keys(schema.properties), ...ignored];
+
+  return (record: unknown) => {
+    const fields: Record<string, Value> = {};
+    const faults: ImportFault[] = [];
+    const personal: ImportFault[] = [];
+    if (!isObject(record)) return { fields, faults: [importFault('EXPECTED_OBJECT')], personal };
+    let found = 0;
+    for (const { field, rule, isRequired } of rules) {
+      const value = record[field];
+      if (value !== undefined) found += 1;
+      if (value === undefined || (value === null && !isRequired)) {
+        if (isRequired) faults.push(importFault('MISSING_REQUIRED_FIELD', field));
+      } else {
+        fields[field] = rule(value, field, faults);
+      }
+    }
+    const given = Object.keys(record);
+    if (given.length > found) {
+      for (const field of given) {
+        if (faults.length >= ingestBounds.importFaultsOfLine) break;
+        if (!known.includes(field)) faults.push(unknownField(field, known));
+      }
+    }
+    for (const field of watched) {
+      if (fields[field] !== undefined) personal.push(...personalFaults(record[field], field));
+    }
+    return { fields, faults, personal };
+  };
+}
+
+function ruleOf(schema: FieldSchema): Rule {
+  if (schema.type === 'integer') return integerRule(schema);
+  if (schema.type === 'object') return stringMapRule(schema);
+  return stringRule(schema);
+}
+
+/** Reports the first fault only: type, characters, empty, then the rule of the field. */
+function stringRule(schema: FieldSchema): Rule {
+  const { maxLength: max = Number.POSITIVE_INFINITY, minLength: min = 1, enum: words } = schema;
+  const pattern = schema.pattern === undefined ? undefined : new RegExp(schema.pattern);
+  const isTime = schema.format === 'date-time';
+
+  function faultOf(text: string, field: string): ImportFault | undefined {
+    if (!isCleanText(text)) return importFault('INVALID_CHARACTER', field);
+    if (text === '') return importFault('VALUE_EMPTY', field);
+    if (isTime) return timeFault('format', field);
+    if (isLongerThan(text, max)) return importFault('VALUE_TOO_LONG', field, { max: `${max} characters` });
+    if (words !== undefined) return importFault('INVALID_ENUM_VALUE', field, { allowed: words.join(' or ') });
+    if (pattern?.test(text) === false) return importFault('INVALID_COLOR', field);
+    // The minimum length needs no check: every valid address has at least 8 characters.
+    const isUrl = schema.format !== 'uri' || isWebAddress(text);
+    return isUrl ? undefined : importFault('INVALID_URL', field, { min, max });
+  }
+
+  return (value, field, faults) => {
+    if (typeof value !== 'string') return reject(faults, importFault('EXPECTED_STRING', field));
+    // A valid time or enum value needs no other check.
+    const stored = isTime ? normalizeTime(value) : words?.includes(value) ? value : undefined;
+    if (stored !== undefined) return stored;
+    const fault = faultOf(value, field);
+    return fault === undefined ? value : reject(faults, fault);
+  };
+}
+
+function integerRule(schema: FieldSchema): Rule {
+  const { minimum: min = Number.MIN_SAFE_INTEGER, maximum: max = Number.MAX_SAFE_INTEGER } = schema;
+  return (value, field, faults) => {
+    if (typeof value === 'number' && value >= min && value <= max) return value;
+    // Plain digits that JavaScript would round are an integer out of range; 1.0, 1e3 and -0 are not integers.
+    const digits =
+      value instanceof InexactNumber ? value.source : typeof value === 'number' ? String(value) : '';
+    if (!/^-?[1-9][0-9]*$/.test(digits)) return reject(faults, importFault('EXPECTED_INTEGER', field));
+    if (digits.startsWith('-')) return reject(faults, importFault('VALUE_TOO_LOW', field, { min }));
+    return reject(faults, importFault('VALUE_TOO_HIGH', field, { max }));
+  };
+}
+
+const mostBytes = `${lengths.metadataBytes} bytes of keys and values in UTF-8`;
+
+/** Stores a map of strings as JSON with sorted keys, so that equal maps are equal text. */
+function stringMapRule({ maxProperties: max = 0 }: FieldSchema): Rule {
+  return (value, field, faults) => {
+    if (!isObject(value)) return reject(faults, importFault('EXPECTED_OBJECT', field));
+    const entries = Object.entries(value);
+    if (entries.length > max) faults.push(importFault('TOO_MANY_KEYS', field, { max }));
+    const texts = entries.flat().filter((text) => typeof text === 'string');
+    if (Buffer.byteLength(texts.join('')) > lengths.metadataBytes) {
+      faults.push(importFault('VALUE_TOO_LONG', field, { max: mostBytes }));
+    }
+    for (const [key, text] of entries) {
+      if (faults.length >= ingestBounds.importFaultsOfLine) break;
+      if (typeof text !== 'string') faults.push(importFault('EXPECTED_STRING', `${field}.${key}`));
+      else if (!isCleanText(key) || !isCleanText(text)) {
+        faults.push(importFault('INVALID_CHARACTER', `${field}.${key}`));
+      }
+    }
+    const sorted = entries.toSorted(([left], [right]) => (left < right ? -1 : 1));
+    return JSON.stringify(Object.fromEntries(sorted));
+  };
+}
+
+/** Apparent personal data in a text or a map of texts. A personal key is not repeated. */
+function personalFaults(value: unknown, field: string): ImportFault[] {
+  const faults: ImportFault[] = [];
+  function add(found: string | undefined, where: string, name: string): void {
+    if (found === undefined || faults.length >= ingestBounds.importFaultsOfLine) return;
+    faults.push(importFault('PERSONAL_DATA', name, { what: `${where} that looks like ${found}` }));
+  }
+  if (typeof value === 'string') add(findPersonalData(value), 'a value', field);
+  else if (isObject(value)) {
+    for (const [key, text] of Object.entries(value)) {
+      add(findPersonalKey(key), 'a key', field);
+      if (typeof text === 'string') add(findPersonalValue(key, text), 'a value', `${field}.${key}`);
+    }
+  }
+  return faults;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return (
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof InexactNumber)
+  );
+}

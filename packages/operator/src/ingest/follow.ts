@@ -1,0 +1,113 @@
+import { OperatorError } from '@partner-network/common/operator-error';
+import type { Accounts, ImportCounts, ImportResult, ImportRow, Imports } from '@partner-network/store/port';
+import { openCommits } from './commits.ts';
+import { collectFaultyLines, faultsOfRefused, type ImportFault } from './faults.ts';
+import type { ImportReport } from './import.ts';
+import { createRecordCheck, type Reading, type RecordOptions } from './record-check.ts';
+import type { RejectedFile } from './rejected-file.ts';
+import { isOutage, type Retry } from './retry.ts';
+
+/** What a feed has done so far. */
+export type FeedStatus = ReturnType<typeof createFeedStatus>;
+
+export function createFeedStatus() {
+  const counts = { written: 0, unchanged: 0, stale: 0, deleted: 0, rejected: 0 };
+  let lagMs = 0;
+  let isNew = false;
+  return {
+    counts,
+    /** From the newest time of the last committed lines to their commit. */
+    lagMs: () => lagMs,
+    /** The lag, or undefined if nothing was committed since the last call. */
+    takeNewLag: (): number | undefined => {
+      const taken = isNew ? lagMs : undefined;
+      isNew = false;
+      return taken;
+    },
+    committed: ({ rejected, ...result }: ImportResult, rows: readonly ImportRow[]): void => {
+      for (const outcome in result)
+        counts[outcome as keyof ImportCounts] += result[outcome as keyof ImportCounts];
+      const times = rows.map(({ updated_at, deleted_at }) => String(deleted_at ?? updated_at));
+      const newest = times.reduce((one, other) => (one > other ? one : other), '');
+      lagMs = Math.max(0, Date.now() - Date.parse(newest));
+      isNew = true;
+    },
+  };
+}
+
+export interface FollowOptions extends RecordOptions {
+  /** Aborted to end the feed, also by the feed itself after an error. */
+  readonly stop: AbortController;
+  readonly retry: Retry;
+  readonly status?: FeedStatus;
+  /** Gets each line that is skipped. */
+  readonly rejectedFile?: RejectedFile | undefined;
+  /** Called for each line that is skipped. The id may be anything that the line has in its place. */
+  rejected(line: number, errors: readonly ImportFault[], id: unknown): void;
+}
+
+/**
+ * Reads a feed until it ends, and commits lines as they come. A faulty line is reported and skipped. An error
+ * says up to which line everything is written.
+ */
+export async function followRecords(
+  store: Imports & Pick<Accounts, 'findPartner'>,
+  readings: AsyncIterable<readonly Reading[]>,
+  options: FollowOptions,
+): Promise<ImportReport> {
+  const { retry, stop, status = createFeedStatus() } = options;
+  const check = createRecordCheck({ findPartner: (id) => retry(() => store.findPartner(id)) }, options);
+  const rejected = collectFaultyLines();
+  /** The texts of lines that are not committed yet, if they are needed. */
+  const texts = new Map<number, string | undefined>();
+  function reject(line: number, errors: readonly ImportFault[], id: unknown, text?: string): void {
+    options.rejected(line, errors, id);
+    options.rejectedFile?.add(line, errors, text);
+    status.counts.rejected += 1;
+    rejected.add({ line, errors });
+  }
+  const commits = await openCommits(store, options.kind, retry, stop, (result, rows) => {
+    status.committed(result, rows);
+    for (const refused of result.rejected) {
+      const row = rows.find(({ line }) => line === refused.line);
+      reject(refused.line, faultsOfRefused(refused), row?.id, texts.get(refused.line));
+    }
+    for (const { line } of rows) texts.delete(line as number);
+  });
+  let read = 0;
+  let broken: unknown;
+  try {
+    for await (const some of readings) {
+      const checked = await check(some);
+      for (const [index, { line, row, text, faults }] of checked.entries()) {
+        read += 1;
+        if (faults.length > 0) reject(line, faults, idOf(some[index]!), text);
+        else if (options.rejectedFile !== undefined) texts.set(line, text);
+        await commits.add(line, faults.length === 0 ? row : undefined, text);
+      }
+    }
+  } catch (error) {
+    // A stop ends the input with an error, which is expected.
+    broken = stop.signal.aborted && !isOutage(error) ? undefined : error;
+  }
+  // Lines that came before the feed stopped or broke are committed, too.
+  const { line, failure } = await commits.close();
+  if (failure ?? broken) throw withLine(failure ?? broken, line);
+  const { rejected: _, ...counts } = status.counts;
+  return { read, ...counts, ...rejected.report() };
+}
+
+function idOf(reading: Reading): unknown {
+  return 'value' in reading ? (reading.value as { id?: unknown } | null)?.id : undefined;
+}
+
+/** Adds where the sender must continue. */
+function withLine(error: unknown, line: number): Error {
+  const { message } = error as Error;
+  const progress =
+    line === 0
+      ? 'No line was written. Send all lines again.'
+      : `Lines up to ${line} were written. Send all later lines again.`;
+  const Kind = isOutage(error) ? OperatorError : Error;
+  return new Kind(`${message} ${progress}`, { cause: error });
+}

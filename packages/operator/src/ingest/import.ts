@@ -1,0 +1,194 @@
+/**
+ * An import of a file: reads, checks and stages records, then writes all of them or nothing.
+ *
+ *     staging  --all read, no fault--> writing           (with skipInvalid, faulty lines do not count)
+ *     staging  --a rejected line--> checking             the run ends; the rest is only checked and reported
+ *     staging  --the store asks for it--> staging        from the first line, in the slower way
+ *     staging or checking --all read--> nothing written  after a rejected line or a cut
+ *     writing  --committed, or tried in a dry run--> done
+ *     any      --stop, before the commit--> nothing written, rejects with the reason of the stop
+ *
+ * `follow.ts` imports a feed instead, which is committed as it comes.
+ */
+import {
+  type Accounts,
+  type ImportAudit,
+  type ImportBegin,
+  type ImportCounts,
+  type ImportKind,
+  type ImportRun,
+  type Imports,
+  type Missing,
+  type RefusedLine,
+  StartOver,
+} from '@partner-network/store/port';
+import { createBatch } from './batch.ts';
+import { collectFaultyLines, type FaultyLine, faultsOfRefused } from './faults.ts';
+import { type Cut, createRecordCheck, type Reading, type RecordOptions } from './record-check.ts';
+import type { RejectedFile } from './rejected-file.ts';
+
+/** Reads the records from the start. Called again if the import starts over. */
+export type Source = () => AsyncIterable<readonly Reading[]>;
+
+export interface ImportOptions
+  extends RecordOptions,
+    Pick<ImportBegin, 'pace' | 'overwrites' | 'undoFile' | 'onWait'> {
+  /** Write the valid records even if lines are rejected. */
+  readonly skipInvalid: boolean;
+  /** Roll back at the end. */
+  readonly dryRun: boolean;
+  /** Delete what the file does not contain. The function is called before, and throws to prevent it. */
+  readonly deleteMissing?: ((counts: Missing) => Promise<void>) | undefined;
+  readonly audit?: ImportAudit | undefined;
+  /** Gets each rejected line. */
+  readonly rejectedFile?: RejectedFile | undefined;
+  /** Ends the import, unless its commit has begun. */
+  readonly stop?: AbortSignal;
+  /** Called before the input is read again from its start. */
+  onStartOver?(): void;
+  /** Called with the number of records read so far. */
+  onRead?(records: number): void;
+  /** Called when all is read and the valid records are about to be written. */
+  onWriting?(records: number): void;
+}
+
+export interface ImportReport extends ImportCounts {
+  readonly read: number;
+  readonly rejected_count: number;
+  /** The first importReportedLines of them, in order. */
+  readonly rejected: readonly FaultyLine[];
+}
+
+/** Why nothing was written, besides rejected lines. */
+type Stop = Cut | 'empty';
+
+const noCounts: ImportCounts = { written: 0, unchanged: 0, stale: 0, deleted: 0 };
+
+type ImportStore = Imports & Pick<Accounts, 'findPartner'>;
+type Outcome = ImportReport & { readonly stop?: Stop | undefined };
+
+export async function importRecords(
+  store: ImportStore,
+  source: Source,
+  options: ImportOptions,
+): Promise<Outcome> {
+  const { kind, pace, overwrites, undoFile, onWait, deleteMissing, stop } = options;
+  const deletesMissing = deleteMissing !== undefined;
+  stop?.throwIfAborted();
+  const run = await store.beginImport(kind, {
+    pace,
+    deletesMissing,
+    overwrites,
+    undoFile,
+    ...(onWait && { onWait }),
+  });
+  const { promise: interruption, reject } = Promise.withResolvers<never>();
+  const interrupt = () => run.prevent() && reject(stop!.reason);
+  stop?.addEventListener('abort', interrupt);
+  if (stop?.aborted) interrupt();
+  try {
+    return await Promise.race([importOn(run, store, source, options), interruption]);
+  } catch (error) {
+    if (!(error instanceof StartOver)) throw error;
+  } finally {
+    stop?.removeEventListener('abort', interrupt);
+    await run.end();
+  }
+  options.rejectedFile?.startOver();
+  options.onStartOver?.();
+  return importRecords(store, source, { ...options, pace: 'slow' });
+}
+
+type Skipping = Pick<ImportOptions, 'skipInvalid' | 'deleteMissing'>;
+
+/** Whether nothing was written because of faults of the input. */
+export function hasFailed({ rejected_count, stop }: Outcome, options: Skipping): boolean {
+  return stop !== undefined || (rejected_count > 0 && !skips(options));
+}
+
+/** What a file does not contain is known only if all of it is valid. */
+function skips({ skipInvalid, deleteMissing }: Skipping): boolean {
+  return skipInvalid && deleteMissing === undefined;
+}
+
+async function importOn(
+  run: ImportRun,
+  store: ImportStore,
+  source: Source,
+  options: ImportOptions,
+): Promise<Outcome> {
+  const { kind, deleteMissing, audit, dryRun, rejectedFile } = options;
+  const check = createRecordCheck(store, options);
+  const rejected = collectFaultyLines();
+  const batch = createBatch();
+  const skipsRejected = skips(options);
+  let read = 0;
+  let isLost = false;
+  /** Grants are compared with the stored ones even after a rejected line, to report all faults. */
+  const isStaging = () => !isLost || kind === 'grants';
+  let stop: Stop | undefined;
+  for await (const some of source()) {
+    read += some.length;
+    options.onRead?.(read);
+    const last = some.at(-1);
+    if (last !== undefined && 'faults' in last) stop = last.cutAt;
+    for (const { line, row, text, faults } of await check(some)) {
+      if (faults.length > 0) {
+        rejected.add({ line, errors: faults });
+        rejectedFile?.add(line, faults, text);
+        const isFirst = !isLost;
+        isLost = !skipsRejected;
+        // Nothing will be written: release the database and only check the rest.
+        if (isFirst && !isStaging()) await run.end();
+      } else if (isStaging()) {
+        batch.add(row, text);
+        if (batch.isFull()) await run.stage(batch.take());
+      }
+    }
+  }
+  if (deleteMissing !== undefined && read === 0) stop = 'empty';
+  if (stop !== undefined || !isStaging()) return { read, ...noCounts, ...rejected.report(), stop };
+  await run.stage(batch.take());
+  if (deleteMissing !== undefined) await deleteMissing(await run.countMissing());
+  options.onWriting?.(read - rejected.count());
+  const mode = dryRun || isLost ? 'try' : 'keep';
+  const keepRefused = rejectedFile && ((lines: Refused) => addRefused(rejectedFile, source, lines));
+  const { rejected: refused, ...counts } = await run.write({
+    mode,
+    skipsRejected,
+    audit: audit && { ...audit, rejected: rejected.count() },
+    ...(keepRefused && { onRejected: keepRefused }),
+  });
+  const isWritten = mode === 'keep' && (refused.length === 0 || skipsRejected);
+  if (refused.length > 0 && !isWritten) await keepRefused?.(refused);
+  for (const one of refused) rejected.add({ line: one.line, errors: faultsOfRefused(one) });
+  const isCounted = !isLost && (refused.length === 0 || skipsRejected);
+  return { read, ...(isCounted ? counts : noCounts), ...rejected.report() };
+}
+
+type Refused = readonly RefusedLine[];
+
+/** Reads the input again, because the text of a line is not kept until the store refuses the line. */
+async function addRefused(file: RejectedFile, source: Source, refused: Refused): Promise<void> {
+  const byLine = new Map(refused.map((one) => [one.line, one]));
+  for await (const some of source()) {
+    for (const { line, text } of some) {
+      const why = byLine.get(line);
+      if (why !== undefined) file.add(line, faultsOfRefused(why), text);
+    }
+  }
+}
+
+/** Imports records that are in memory. */
+export async function importValues(
+  store: Imports & Pick<Accounts, 'findPartner'>,
+  kind: ImportKind,
+  values: readonly unknown[],
+  partnerId?: string,
+  audit?: ImportAudit,
+): Promise<ImportReport> {
+  async function* readings(): AsyncGenerator<readonly Reading[]> {
+    yield values.map((value, index) => ({ line: index + 1, value }));
+  }
+  return importRecords(store, readings, { kind, partnerId, skipInvalid: false, dryRun: false, audit });
+}

@@ -1,0 +1,78 @@
+/** Checks a partner with its keys, as "partners export" prints them. */
+
+import { commandLineBounds } from '@partner-network/common/bounds/command-line';
+import { type Environment, environments } from '@partner-network/contract/environments';
+import { lengths } from '@partner-network/contract/limits';
+import { scopes } from '@partner-network/contract/scopes';
+import type { PartnerWithKeys } from '@partner-network/store/port';
+import { createChecker } from './check.ts';
+import { type ImportFault, importFault } from './faults.ts';
+
+const time = { type: 'string', format: 'date-time' };
+
+const checkPartner = createChecker({
+  required: ['environment', 'id', 'name', 'created_at'],
+  properties: {
+    environment: { type: 'string', enum: environments },
+    id: { type: 'string', maxLength: lengths.partnerId },
+    name: { type: 'string', maxLength: lengths.partnerName },
+    created_at: time,
+    disabled_at: time,
+  },
+});
+
+const checkKey = createChecker({
+  required: ['id', 'digest', 'last_four', 'created_at'],
+  properties: {
+    id: { type: 'string', maxLength: lengths.keyId },
+    name: { type: 'string', maxLength: lengths.partnerName },
+    digest: { type: 'string' },
+    last_four: { type: 'string' },
+    created_at: time,
+    created_by: { type: 'string', maxLength: commandLineBounds.actorCharacters },
+    expires_at: time,
+    revoked_at: time,
+  },
+});
+
+/** Turns the value of a line into a partner, or lists all of its faults. */
+export function readPartner(
+  value: unknown,
+  environment: Environment,
+): { record: PartnerWithKeys; faults: ImportFault[] } {
+  const { keys = [], ...rest } = Object(value) as { keys?: unknown };
+  const { fields, faults } = checkPartner(typeof value === 'object' ? rest : value);
+  // A key belongs to one environment forever.
+  const { environment: stamped, ...partner } = fields;
+  if (stamped !== undefined && stamped !== environment) {
+    faults.push(importFault('INVALID_ENUM_VALUE', 'environment', { allowed: environment }));
+  }
+  if (!Array.isArray(keys)) return { record: {} as PartnerWithKeys, faults: [keysFault, ...faults] };
+  const read = keys.map(readKey);
+  for (const [index, { faults: ofKey }] of read.entries()) {
+    for (const fault of ofKey) {
+      const field = fault.field === undefined ? `keys.${index}` : `keys.${index}.${fault.field}`;
+      faults.push({ ...fault, field });
+    }
+  }
+  return { record: { ...partner, keys: read.map(({ key }) => key) } as unknown as PartnerWithKeys, faults };
+}
+
+const keysFault = importFault('INVALID_ENUM_VALUE', 'keys', { allowed: 'a list of keys' });
+
+function readKey(value: unknown): { key: object; faults: ImportFault[] } {
+  const { scopes: given, ...rest } = Object(value) as { scopes?: unknown };
+  const { fields, faults } = checkKey(typeof value === 'object' ? rest : value);
+  const expect = (holds: boolean, field: string, allowed: string) => {
+    if (!holds) faults.push(importFault('INVALID_ENUM_VALUE', field, { allowed }));
+  };
+  const isList = Array.isArray(given) && given.length > 0 && new Set(given).size === given.length;
+  expect(
+    isList && given.every((scope) => scopes.includes(scope)),
+    'scopes',
+    `a list of ${scopes.join(' or ')}`,
+  );
+  expect(/^[0-9a-f]{64}$/.test(String(fields.digest)), 'digest', '64 hex digits in lower case');
+  expect(/^[0-9A-Za-z]{4}$/.test(String(fields.last_four)), 'last_four', 'the last 4 characters of the key');
+  return { key: { ...fields, scopes: given }, faults };
+}

@@ -1,0 +1,128 @@
+import { ingestBounds } from '@partner-network/common/bounds/ingest';
+import { newId } from '@partner-network/common/ids';
+import { toTime } from '@partner-network/common/times';
+import type { Accounts, ImportKind, ImportRow } from '@partner-network/store/port';
+import { createChecker } from './check.ts';
+import {
+  type FaultyLine,
+  type ImportFault,
+  immutableFault,
+  importFault,
+  missingPartner,
+  timeFault,
+} from './faults.ts';
+import { kinds } from './kinds.ts';
+import type { PersonalDataPolicy } from './personal-data/personal-data.ts';
+
+/** A record as it was read, before it is checked: its text, and its value or why it could not be read. */
+export type Reading = { readonly line: number; readonly text?: string } & (
+  | { readonly value: unknown }
+  | { readonly faults: readonly ImportFault[]; readonly cutAt?: Cut }
+);
+
+/** Where the rest of a file became unreadable. Then nothing is written, even with skipInvalid. */
+export type Cut = 'header' | 'record';
+
+/** How to check records of a file or a feed. */
+export interface RecordOptions {
+  readonly kind: ImportKind;
+  /** The owner of all imported brands. Without it each line names its owner, as in other kinds. */
+  readonly partnerId?: string | undefined;
+  /** What to do with apparent personal data; the default is to reject it. */
+  readonly personalData?: PersonalDataPolicy;
+  /** Called for each line that is accepted although it seems to contain personal data. */
+  warn?(line: FaultyLine): void;
+}
+
+interface CheckedRecord {
+  readonly line: number;
+  readonly text: string | undefined;
+  readonly row: ImportRow;
+  readonly faults: ImportFault[];
+}
+
+type Fields = Record<string, string | number | undefined>;
+
+/** Returns a function that turns readings into rows, each with all of its faults. */
+export function createRecordCheck(
+  store: Pick<Accounts, 'findPartner'>,
+  { kind, partnerId, personalData = 'reject', warn }: RecordOptions,
+): (readings: readonly Reading[]) => Promise<readonly CheckedRecord[]> {
+  const { schema, deletion, idPrefix, freeTexts, defaults } = kinds[kind];
+  const checkFields = createChecker(schema, { watched: personalData === 'allow' ? [] : freeTexts });
+  const checkDeletion = deletion && createChecker(deletion, { ignored: Object.keys(schema.properties) });
+  const partners = new Set<string>();
+
+  async function isPartner(id: string): Promise<boolean> {
+    if (partners.has(id)) return true;
+    // Unknown ids are not cached: a file may invent any number of them.
+    if ((await store.findPartner(id)) !== undefined) partners.add(id);
+    return partners.has(id);
+  }
+
+  /** Faults of the times and of the owner, which depend on more than one field. */
+  function addFaults(fields: Fields, faults: ImportFault[], latest: string): void {
+    const { created_at = '', updated_at = '', deleted_at = '', partner_id } = fields;
+    if (created_at > latest) faults.push(timeFault('ahead', 'created_at'));
+    if (updated_at > latest) faults.push(timeFault('ahead', 'updated_at'));
+    else if (updated_at !== '' && updated_at < created_at) faults.push(timeFault('order', 'updated_at'));
+    if (deleted_at > latest) faults.push(timeFault('ahead', 'deleted_at'));
+    if (kind !== 'brands') return;
+    if (partnerId === undefined && partner_id === undefined) {
+      // A fault of the whole line has no field.
+      if (!faults.some(({ field = 'partner_id' }) => field === 'partner_id')) faults.push(missingPartner());
+    } else if (partnerId !== undefined && ![undefined, partnerId].includes(partner_id as string)) {
+      faults.push(
+        immutableFault(
+          'partner_id',
+          '--partner names another partner. Without --partner, each line names its own',
+        ),
+      );
+    }
+  }
+
+  /** Fills in defaults and the fields that the service issues. */
+  function complete(row: Fields, value: unknown, line: number, nowMs: number): ImportRow {
+    for (const column in defaults) row[column] ??= defaults[column];
+    if (kind === 'brands') row.partner_id = partnerId ?? row.partner_id;
+    row.line = line;
+    if (row.deleted_at !== undefined) return row;
+    row.id ??= newId(idPrefix);
+    row.is_timed = row.updated_at === undefined ? 0 : 1;
+    row.created_at ??= row.updated_at ?? toTime(nowMs);
+    if (row.updated_at === undefined) {
+      const now = toTime(nowMs);
+      row.updated_at = row.created_at > now ? row.created_at : now;
+    }
+    if (kind === 'grants' && (value as Record<string, unknown>).expires_at === null) row.expires_at = '';
+    return row;
+  }
+
+  function checkOne(reading: Reading, nowMs: number, latest: string): CheckedRecord {
+    const { line, text } = reading;
+    if ('faults' in reading) return { line, text, row: {}, faults: [...reading.faults] };
+    const { value } = reading;
+    const isDeletion = ((value as Record<string, unknown> | null)?.deleted_at ?? undefined) !== undefined;
+    const check = isDeletion ? (checkDeletion ?? checkFields) : checkFields;
+    const { fields, faults, personal } = check(value);
+    addFaults(fields, faults, latest);
+    if (personalData === 'reject' && personal.length > 0) faults.push(...personal);
+    if (faults.length > 0) return { line, text, row: fields, faults };
+    if (personal.length > 0) warn?.({ line, errors: personal });
+    return { line, text, row: complete(fields, value, line, nowMs), faults };
+  }
+
+  return async (readings) => {
+    // Of these readings only: after a jump of the clock ahead and back, the next lines get the right time.
+    const nowMs = Date.now();
+    const latest = toTime(nowMs + ingestBounds.importClockAheadMs);
+    const checked = readings.map((reading) => checkOne(reading, nowMs, latest));
+    if (kind === 'balances' || (kind === 'brands' && partnerId !== undefined)) return checked;
+    for (const { row, faults } of checked) {
+      if (row.partner_id !== undefined && !(await isPartner(String(row.partner_id)))) {
+        faults.push(importFault('UNKNOWN_PARTNER', 'partner_id'));
+      }
+    }
+    return checked;
+  };
+}

@@ -1,0 +1,41 @@
+import { closeSync, fchmodSync, fstatSync, openSync, type Stats, writeFileSync } from 'node:fs';
+import { OperatorError } from '@partner-network/common/operator-error';
+import type { ImportFault } from './faults.ts';
+
+export type RejectedFile = ReturnType<typeof openRejectedFile>;
+
+/** Opens a file that gets rejected lines, one JSON object each. Lines that it has already stay. */
+export function openRejectedFile(path: string) {
+  function attempt<Result>(work: () => Result): Result {
+    try {
+      return work();
+    } catch (error) {
+      const { message } = error as Error;
+      throw new OperatorError(`Cannot write the file of rejected lines ${path}: ${message}.`, {
+        cause: error,
+      });
+    }
+  }
+  // Records may be confidential, so only this user can read them.
+  const descriptor = attempt(() => openSync(path, 'a', 0o600));
+  const own = fstatSync(descriptor);
+  if (own.isFile()) attempt(() => fchmodSync(descriptor, 0o600));
+  let added = 0;
+  let skipped = 0;
+  return {
+    add: (line: number, errors: readonly ImportFault[], text = ''): void => {
+      if (skipped > 0) skipped -= 1;
+      else {
+        const record = `${JSON.stringify({ line, errors, record: text })}\n`;
+        attempt(() => writeFileSync(descriptor, record));
+        added += 1;
+      }
+    },
+    /** The input is read again: its first rejected lines are in the file already. */
+    startOver: (): void => {
+      skipped = added;
+    },
+    isSameAs: ({ dev, ino }: Stats): boolean => own.isFile() && dev === own.dev && ino === own.ino,
+    close: (): void => closeSync(descriptor),
+  };
+}

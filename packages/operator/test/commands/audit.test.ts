@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { hostname, userInfo } from 'node:os';
+import { test } from 'node:test';
+import { receiptAt } from '../../../store/test/suite/receipts.ts';
+import { assertFailed, commandLine, withPartners } from '../../../testkit/fixtures/run.ts';
+import { needsTerminal, onTerminal } from '../../../testkit/fixtures/terminal.ts';
+import { until } from '../../../testkit/fixtures/until.ts';
+
+interface Entry {
+  readonly at: string;
+  readonly actor: string;
+  readonly action: string;
+  readonly target: string;
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+test('every command that changes something is in the audit log, under its own name', async (t) => {
+  const line = commandLine(t);
+  const actions: string[] = [];
+  const change = async (action: string, ...words: string[]) => {
+    actions.push(action);
+    return line.json<{ id: string }>(...action.split(' '), ...words);
+  };
+  await change('partners create', '--name', 'Acme', '--id', 'acme');
+  await change('partners rename', 'acme', 'Zenith');
+  await change('partners disable', 'acme');
+  await change('partners enable', 'acme');
+  const key = ['--partner', 'acme', '--scope', 'BRANDS_READ', '--name', 'eve@example.com'];
+  const { id } = await change('keys create', ...key);
+  const rotated = await change('keys rotate', id, '--overlap', '0s');
+  await change('keys revoke', rotated.id);
+  await change('grants create', '--partner', 'acme', '--customer', 'alice', '--id', 'g');
+  await change('grants revoke', 'g');
+  await change('customers erase', 'alice', '--yes');
+  await change('cursor-key rotate');
+  await line.inside((store) => store.recordReceipts([receiptAt(0)]));
+  await change('receipts prune', '--older-than', '1s', '--yes');
+  const { stdout: input } = await line.run(['partners', 'export']);
+  const renamed = input.replace('Zenith', 'Acme');
+  await line.run(['partners', 'import', '-'], { input: renamed });
+  // These change nothing.
+  await line.json('keys', 'revoke', rotated.id);
+  await line.run(['partners', 'import', '-'], { input: renamed });
+  assertFailed(await line.run(['keys', 'rotate', id]), 1, /is revoked/);
+
+  const entries = await line.json<Entry[]>('audit', 'list');
+  assert.deepEqual(entries.map(({ action }) => action).toReversed(), [...actions, 'partners import']);
+  assert.deepEqual(Object.keys(entries[0]!), ['at', 'actor', 'action', 'target', 'details']);
+  assert.deepEqual([...new Set(entries.map(({ actor }) => actor))], [`${userInfo().username}@${hostname()}`]);
+  const detailsOf = (name: string) => entries.find(({ action }) => action === name)?.details;
+  assert.deepEqual(detailsOf('partners rename'), { from: 'Acme', to: 'Zenith' });
+  assert.partialDeepStrictEqual(detailsOf('keys rotate'), {
+    new_key_id: rotated.id,
+    scopes: ['BRANDS_READ'],
+  });
+  assert.doesNotMatch(JSON.stringify(entries), /eve@example|pn_live|digest/);
+});
+
+test('leaves a partner name that looks like personal data out of the audit log', async (t) => {
+  const line = commandLine(t);
+  await line.json('partners', 'create', '--name', 'Eve eve@example.com', '--id', 'acme');
+  await line.json('partners', 'rename', 'acme', 'Acme');
+  const [rename, create] = await line.json<Entry[]>('audit', 'list');
+  assert.deepEqual([create?.details, rename?.details], [{}, { to: 'Acme' }]);
+});
+
+test('the actor is the flag or the variable; a list is filtered by the flag alone', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const variables = { PARTNER_NETWORK_ACTOR: 'deploy' };
+  await line.run(['partners', 'disable', 'acme'], { variables });
+  await line.run(['partners', 'enable', 'acme', '--actor', 'Ève 🦊'], { variables });
+  const list = async (...words: string[]) => {
+    const { stdout } = await line.run(['audit', 'list', '--json', ...words], { variables });
+    return (JSON.parse(stdout) as Entry[]).map(({ actor, action }) => `${actor}: ${action}`);
+  };
+  const [enabled, disabled] = ['Ève 🦊: partners enable', 'deploy: partners disable'];
+  assert.deepEqual(await list('--since', '1h'), [enabled, disabled, 'tester@test: test']);
+  assert.deepEqual(await list('--actor', 'deploy'), [disabled]);
+  assert.deepEqual(await list('--action', 'partners enable', '--target', 'acme'), [enabled]);
+  assert.deepEqual(await list('--until', '1h'), []);
+  const { stdout } = await line.run(['audit', 'list', '--actor', 'deploy']);
+  assert.match(stdout, /^TIME +ACTOR +ACTION +TARGET +DETAILS\n\S+ +deploy +partners disable +acme +\{\}\n$/);
+  const more = await line.run(['audit', 'list', '--limit', '2']);
+  assert.match(more.stderr, /^There are more changes: raise --limit \(now 2\)/);
+  assert.equal((await line.run(['audit', 'list', '--actor', 'x'])).stdout, 'No changes found.\n');
+});
+
+test('says what is wrong with a time and with an actor', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const list = ['audit', 'list', '--since', 'yesterday', '--until', '2026-02-30T00:00:00Z'];
+  assertFailed(await line.run(list), 2, /--since must be a time, such as/, /--until must be a time, such as/);
+  const reversed = ['audit', 'list', '--since', '1h', '--until', '2h'];
+  assertFailed(await line.run(reversed), 2, /^--since must be before --until: exchange them\./);
+  const disable = ['partners', 'disable', 'acme', '--actor'];
+  assertFailed(await line.run([...disable, 'x'.repeat(257)]), 2, /^--actor must have 1 to 256 characters/);
+  assert.equal((await line.json<Entry[]>('audit', 'list')).length, 1);
+});
+
+test('erases a customer once it is confirmed, and reports an unknown customer', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  for (const id of ['a', 'b']) {
+    await line.json('grants', 'create', '--partner', 'acme', '--customer', 'alice', '--id', id);
+  }
+  const erase = ['customers', 'erase', 'alice'];
+  assertFailed(
+    await line.run(erase),
+    1,
+    /^This deletes all balances and grants of customer alice for good\. Nothing was changed: pass/,
+  );
+  assert.deepEqual(await line.json(...erase, '--yes'), { customer_id: 'alice', balances: 0, grants: 2 });
+  assert.deepEqual(await line.json('grants', 'list', '--customer', 'alice'), []);
+  assertFailed(
+    await line.run([...erase, '--yes']),
+    1,
+    /^There is no balance or grant of customer alice\. [^\n]*\n$/,
+  );
+});
+
+test('asks on a terminal before it erases, and erases only after a yes', needsTerminal, async (t) => {
+  const line = await withPartners(t, ['acme']);
+  await line.json('grants', 'create', '--partner', 'acme', '--customer', 'alice');
+  const erase = ['customers', 'erase', 'alice', '--database', line.database];
+  const answered = async (keys: string) => {
+    const terminal = onTerminal(t, 80, erase);
+    await until(10_000, async () => terminal.shown().includes('Continue? [y/N] '));
+    terminal.type(keys);
+    return { status: await terminal.ended, shown: terminal.shown() };
+  };
+  for (const keys of ['\r', '\u0003']) {
+    const { status, shown } = await answered(keys);
+    assert.equal(status, 1, shown);
+    assert.match(shown, /Nothing was changed\.\n$/);
+  }
+  const { status, shown } = await answered('y\r');
+  assert.deepEqual([status, /Erased customer alice/.test(shown)], [0, true], shown);
+});

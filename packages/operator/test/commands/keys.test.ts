@@ -1,0 +1,270 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { environmentOfKey, newApiKey } from '../../../service/src/auth/api-key.ts';
+import { pluck } from '../../../testkit/fixtures/pluck.ts';
+import { assertFailed, type CommandLine, run, withPartners } from '../../../testkit/fixtures/run.ts';
+
+interface CreatedKey {
+  readonly id: string;
+  readonly key: string;
+  readonly scopes: string[];
+}
+
+type ListedKey = Readonly<Record<string, string>>;
+
+const future = '2999-01-01T00:00:00.000Z';
+const past = '2001-01-01T00:00:00.000Z';
+
+function createKey(line: CommandLine, ...words: string[]): Promise<CreatedKey> {
+  return line.json('keys', 'create', '--partner', 'acme', '--scope', 'BRANDS_READ', ...words);
+}
+
+function listKeys(line: CommandLine): Promise<ListedKey[]> {
+  return line.json('keys', 'list', '--partner', 'acme');
+}
+
+test('creates a key of its environment with its scopes', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const key = await createKey(line);
+  assert.deepEqual(Object.keys(key), ['id', 'key', 'partner_id', 'scopes', 'environment']);
+  assert.match(key.id, /^KEY_[0-9a-f]{32}$/);
+  assert.match(key.key, /^pn_live_[0-9A-Za-z]{49}$/);
+  assert.equal(environmentOfKey(key.key), 'production');
+  const expected = { partner_id: 'acme', scopes: ['BRANDS_READ'], environment: 'production' };
+  assert.partialDeepStrictEqual(key, expected);
+
+  const scopes = ['--scope', 'BALANCES_READ', '--scope', 'BRANDS_READ'];
+  const full = await createKey(line, ...scopes, '--name', 'ci', '--expires-at', '2999-01-01T00:00:00+00:00');
+  assert.deepEqual(Object.keys(full), ['id', 'key', 'partner_id', 'scopes', 'environment', 'expires_at']);
+  assert.deepEqual(full.scopes.toSorted(), ['BALANCES_READ', 'BRANDS_READ']);
+  assert.partialDeepStrictEqual(full, { expires_at: future });
+});
+
+test('creates test keys in a sandbox', async (t) => {
+  const line = await withPartners(t, ['acme'], 'sandbox');
+  const key = await createKey(line, '--environment', 'sandbox');
+  assert.partialDeepStrictEqual(key, { environment: 'sandbox' });
+  assert.equal(environmentOfKey(key.key), 'sandbox');
+});
+
+test('warns of an expiry in the past on standard error', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const words = ['keys', 'create', '--partner', 'acme', '--scope', 'BRANDS_READ', '--expires-at', past];
+  const { status, stdout, stderr } = await line.run([...words, '--json']);
+  assert.equal(status, 0);
+  assert.equal(JSON.parse(stdout).expires_at, past);
+  assert.match(stderr, /past/);
+});
+
+test('shows a key once: no later command prints it, and no file holds it', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const { id, key } = await createKey(line, '--name', 'ci');
+  const rotated = await line.json<CreatedKey>('keys', 'rotate', id);
+  const secrets = [key, rotated.key].map((text) => text.slice('pn_live_'.length));
+  const finished = [
+    await line.run(['keys', 'list', '--partner', 'acme', '--json']),
+    await line.run(['keys', 'list', '--partner', 'acme']),
+    await line.run(['keys', 'revoke', id, '--json']),
+    await line.run(['keys', 'revoke', rotated.id]),
+    await line.run(['keys', 'rotate', id, '--json']),
+  ];
+  const printed = finished.map(({ stdout, stderr }) => stdout + stderr);
+  const stored = readdirSync(line.folder).map((name) => readFileSync(join(line.folder, name), 'latin1'));
+  for (const text of [...printed, ...stored]) {
+    for (const secret of secrets) assert.ok(!text.includes(secret.slice(0, 20)), 'a secret shows');
+  }
+  assert.ok(!('key' in (await listKeys(line))[0]!));
+});
+
+test('lists active, revoked and expired keys with their status', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const active = await createKey(line, '--name', 'ci', '--expires-at', future);
+  const revoked = await createKey(line, '--expires-at', past);
+  await line.json('keys', 'revoke', revoked.id);
+  const expired = await createKey(line, '--expires-at', past);
+  const keys = await listKeys(line);
+  assert.deepEqual(
+    keys.map(({ id, name, status, expires_at }) => [id, name, status, expires_at]),
+    [
+      [active.id, 'ci', 'active', future],
+      [revoked.id, undefined, 'revoked', past],
+      [expired.id, undefined, 'expired', past],
+    ],
+  );
+  const { stdout } = await line.run(['keys', 'list', '--partner', 'acme']);
+  assert.match(stdout, new RegExp(`^${revoked.id} .* revoked `, 'm'));
+});
+
+test('revokes a key for good: the second time changes nothing and succeeds', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const { id } = await createKey(line);
+  const first = await line.json<ListedKey>('keys', 'revoke', id);
+  assert.equal(first.status, 'revoked');
+  assert.match(String(first.revoked_at), /^\d{4}-.*Z$/);
+  assert.deepEqual(await line.json('keys', 'revoke', id), first);
+  assert.deepEqual(await listKeys(line), [first]);
+});
+
+const rotations = [
+  ['24 hours by default', [], 24 * 3_600_000],
+  ['the given overlap', ['--overlap', '90m'], 90 * 60_000],
+  ['no time with an overlap of 0s', ['--overlap', '0s'], 0],
+] as const;
+
+for (const [promise, words, overlapMs] of rotations) {
+  test(`rotates a key to a new one of the same scopes; the old one works for ${promise}`, async (t) => {
+    const line = await withPartners(t, ['acme']);
+    const old = await createKey(line, '--scope', 'BALANCES_READ', '--name', 'ci');
+    const before = Date.now();
+    const key = await line.json<CreatedKey>('keys', 'rotate', old.id, ...words);
+    const after = Date.now();
+    assert.deepEqual(Object.keys(key), ['id', 'key', 'partner_id', 'scopes', 'environment']);
+    assert.notEqual(key.id, old.id);
+    assert.notEqual(key.key, old.key);
+    assert.partialDeepStrictEqual(key, { partner_id: 'acme', scopes: old.scopes });
+    const [oldNow, newNow] = await listKeys(line);
+    const end = overlapMs === 0 ? oldNow?.revoked_at : oldNow?.expires_at;
+    const endMs = Date.parse(String(end)) - overlapMs;
+    assert.ok(endMs >= before && endMs <= after);
+    assert.deepEqual([oldNow?.status, newNow?.status], [overlapMs === 0 ? 'revoked' : 'active', 'active']);
+    assert.deepEqual([newNow?.id, newNow?.name], [key.id, 'ci']);
+  });
+}
+
+test('a rotation never extends the life of the old key', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const soon = new Date(Date.now() + 3_600_000).toISOString();
+  const old = await createKey(line, '--expires-at', soon);
+  await line.json('keys', 'rotate', old.id, '--overlap', '7d');
+  assert.equal((await listKeys(line))[0]?.expires_at, soon);
+});
+
+test('a rotation keeps the lifetime of the key, counted from now', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const old = await createKey(line, '--expires-at', new Date(Date.now() + 3_600_000).toISOString());
+  await line.json('keys', 'rotate', old.id);
+  const [before, after] = await listKeys(line);
+  const lifetimeMs = ({ created_at, expires_at }: ListedKey) =>
+    Date.parse(expires_at!) - Date.parse(created_at!);
+  assert.equal(lifetimeMs(after!), lifetimeMs(before!));
+});
+
+test('refuses to rotate a revoked, expired or unknown key, and a wrong overlap', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const revoked = await createKey(line);
+  await line.json('keys', 'revoke', revoked.id);
+  const expired = await createKey(line, '--expires-at', past);
+  const refused = await line.run(['keys', 'rotate', revoked.id, '--json']);
+  assertFailed(refused, 1, /is revoked/);
+  assert.doesNotMatch(refused.stderr, /still works/);
+  assertFailed(await line.run(['keys', 'rotate', expired.id, '--json']), 1, /is expired/);
+  assertFailed(await line.run(['keys', 'rotate', 'KEY_0']), 1, /There is no key KEY_0/);
+  assertFailed(await line.run(['keys', 'revoke', 'KEY_0']), 1, /There is no key KEY_0/);
+  for (const overlap of ['1 day', '4000000d']) {
+    const words = ['keys', 'rotate', expired.id, '--overlap', overlap];
+    assertFailed(await line.run(words), 2, /--overlap must be/);
+  }
+  assert.equal((await listKeys(line)).length, 2);
+});
+
+test('never repeats a key that is given as an id, and never stores it as a name', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const { key } = await createKey(line);
+  for (const words of [
+    ['keys', 'revoke', key],
+    ['keys', 'rotate', key],
+    ['partners', 'disable', key],
+    ['grants', 'revoke', key],
+    ['import', 'balances', key],
+    ['partners', 'list', key],
+    ['partners', 'list', `--${key}`],
+    [key],
+    ['keys', 'list', '--partner', key],
+    ['keys', 'create', '--partner', 'acme', '--scope', 'BRANDS_READ', '--name', key],
+    ['partners', 'create', '--name', `the key ${key}`],
+  ]) {
+    const { status, stdout, stderr } = await line.run(words);
+    assert.ok(status !== 0, words.join(' '));
+    assert.ok(!(stdout + stderr).includes(key.slice(8, 40)), words.join(' '));
+  }
+});
+
+test('never repeats the password of an address that is given in a wrong place', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const address = 'postgres://us:hush@ed@network.example/network';
+  for (const words of [
+    [address],
+    ['partners', 'list', address],
+    ['keys', 'revoke', address],
+    ['import', 'balances', address],
+    ['backup', address],
+  ]) {
+    const { status, stdout, stderr } = await line.run(words);
+    assert.ok(status !== 0, words.join(' '));
+    assert.match(stderr, /us:\[password\]@network\.example/);
+    assert.doesNotMatch(stdout + stderr, /hush|ed@/, words.join(' '));
+  }
+  const { stderr } = await run(['partners', 'list', '--database', 'network']);
+  assert.match(stderr, /postgres:\/\/USER:PASSWORD@HOST/);
+});
+
+test('shows when a key was last used', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const old = await createKey(line);
+  const { id } = await line.json<CreatedKey>('keys', 'rotate', old.id);
+  await createKey(line);
+  const [before, after] = ['2026-06-01T12:34:00.000Z', '2026-06-02T12:34:00.000Z'];
+  const uses = [
+    { keyId: old.id, usedAt: before },
+    { keyId: id, usedAt: after },
+  ];
+  await line.inside((store) => store.recordKeyUses(uses));
+  assert.deepEqual(pluck(await listKeys(line), 'last_used_at'), [before, after, undefined]);
+  const { stdout } = await line.run(['keys', 'list', '--partner', 'acme']);
+  const table = stdout.split('\n').map((row) => row.split(/ {2,}/));
+  assert.deepEqual(table[0], [
+    ...['ID', 'KEY', 'SCOPES', 'STATUS', 'EXPIRES', 'LAST USED', 'CREATED', 'CREATED BY', 'NAME'],
+  ]);
+  assert.deepEqual(pluck(table.slice(1, 4), 5), [before, after, '-']);
+  assert.equal(table[1]![1], `pn_live_…${old.key.slice(-4)}`);
+});
+
+test('lists the keys of all partners, and who created each and when', async (t) => {
+  const line = await withPartners(t, ['acme', 'zenith']);
+  const { id } = await createKey(line, '--actor', 'eve');
+  await line.json('keys', 'create', '--partner', 'zenith', '--scope', 'BRANDS_READ');
+  const [first, second] = await line.json<ListedKey[]>('keys', 'list');
+  assert.deepEqual([first?.id, first?.created_by, second?.partner_id], [id, 'eve', 'zenith']);
+  assert.match(second?.created_by ?? '', /^.+@.+$/);
+  const { stdout } = await line.run(['keys', 'list']);
+  assert.match(stdout, /^ID +PARTNER +KEY .* CREATED +CREATED BY +NAME\n.* acme .* eve +-\n/);
+});
+
+test('finds a key from standard input, and never prints it', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const { id, key } = await createKey(line);
+  const usedAt = '2026-06-01T12:34:00.000Z';
+  await line.inside((store) => store.recordKeyUses([{ keyId: id, usedAt }]));
+  const find = (input: string, ...words: string[]) => line.run(['keys', 'find', ...words], { input });
+  const found = await find(`${key}\n`, '-', '--json');
+  assert.partialDeepStrictEqual(JSON.parse(found.stdout), {
+    ...{ id, partner_id: 'acme', status: 'active', last_used_at: usedAt },
+  });
+  const { stdout } = await find(key, '-');
+  assert.match(
+    stdout,
+    new RegExp(`^Key ${id} belongs to partner acme\\.\nIt is active\\. Last use: ${usedAt}\\. `),
+  );
+  assertFailed(
+    await find(newApiKey('production'), '-'),
+    1,
+    /^This database does not have this key\. Check --database\.\n$/,
+  );
+  assertFailed(await find(newApiKey('sandbox'), '-'), 1, /key of the sandbox environment/);
+  assertFailed(await find(`${key} ${key}`, '-'), 1, /^Standard input is not an API key, or /);
+  const asArgument = await find('', key);
+  assertFailed(asArgument, 2, /^Pass - and write the key to standard input/);
+  for (const text of [found.stdout, stdout, asArgument.stderr]) assert.ok(!text.includes(key.slice(8, 40)));
+});

@@ -1,0 +1,229 @@
+import assert from 'node:assert/strict';
+import { existsSync, renameSync, statSync } from 'node:fs';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { commandLineBounds } from '../../../common/src/bounds/command-line.ts';
+import { toTime } from '../../../common/src/times.ts';
+import type { Receipt, Store } from '../../../store/src/port.ts';
+import { receiptAt } from '../../../store/test/suite/receipts.ts';
+import { openTestDatabase } from '../../../testkit/fixtures/database.ts';
+import { fillFixture, keys } from '../../../testkit/fixtures/fixture.ts';
+import { assertUnavailable } from '../../../testkit/fixtures/http.ts';
+import { assertFailed, commandLine, run, withPartners } from '../../../testkit/fixtures/run.ts';
+import { metricOf, serveSandbox } from '../../../testkit/fixtures/served.ts';
+import { needsTerminal, onTerminal } from '../../../testkit/fixtures/terminal.ts';
+import { until } from '../../../testkit/fixtures/until.ts';
+
+const limits = { timeout: 60_000 };
+/** One second, and a margin for a busy machine. */
+const lossMs = 1_250;
+const alice = '?customer_id=alice&type=CHECKING';
+
+/** Serves the fixture's database, which is also opened here. */
+async function serveFixture(t: TestContext, engine: string, ...flags: string[]) {
+  const { url, store } = await openTestDatabase(t, 'fixture', fillFixture, engine);
+  const served = await serveSandbox(t, url, ['--log-level', 'warn', ...flags]);
+  const ask = async () => {
+    const answer = await served.balances(alice, { key: keys.acme });
+    // On a busy machine some requests are shed before their key is read, and leave no receipt.
+    const isAnswered = answer.status === 200;
+    if (!isAnswered) assertUnavailable(answer);
+    return { id: String(answer.headers['x-request-id']), atMs: performance.now(), isAnswered };
+  };
+  return { ...served, store, ask };
+}
+
+async function idsIn(store: Store): Promise<Set<string>> {
+  return new Set((await store.listReceipts({ limit: 100_000 })).map(({ request_id }) => request_id));
+}
+
+for (const engine of ['sqlite', 'postgres']) {
+  test(`kill -9 loses no receipt that is older than a second (${engine})`, limits, async (t) => {
+    const { ask, store, signal, ended } = await serveFixture(t, engine);
+    const answers = [await ask()];
+    let heldUpMs = 0;
+    while (answers.at(-1)!.atMs - answers[0]!.atMs < lossMs + heldUpMs + 500) {
+      answers.push(await ask());
+      heldUpMs = Math.max(heldUpMs, answers.at(-1)!.atMs - answers.at(-2)!.atMs);
+      await wait(5);
+    }
+    const killedMs = performance.now();
+    signal('SIGKILL');
+    await ended;
+    const kept = await idsIn(store);
+    const due = answers.filter(({ atMs, isAnswered }) => isAnswered && killedMs - atMs > lossMs + heldUpMs);
+    assert.ok(due.length > 1);
+    assert.deepEqual(
+      due.filter(({ id }) => !kept.has(id)),
+      [],
+    );
+  });
+}
+
+for (const [engine, ...words] of [['sqlite'], ['postgres', '--workers', '2']] as const) {
+  test(`SIGTERM loses no receipt (${[engine, ...words].join(' ')})`, limits, async (t) => {
+    const { ask, store, signal, ended } = await serveFixture(t, engine, ...words);
+    const answers = await Promise.all(Array.from({ length: 50 }, ask));
+    signal('SIGTERM');
+    assert.equal(await ended, 0);
+    const kept = await idsIn(store);
+    const answered = answers.filter(({ isAnswered }) => isAnswered);
+    assert.ok(answered.length > 0);
+    assert.deepEqual(
+      answered.filter(({ id }) => !kept.has(id)),
+      [],
+    );
+    assert.ok(kept.isSubsetOf(new Set(answers.map(({ id }) => id))));
+  });
+}
+
+test('metrics count the receipts that were written, wait or are lost', limits, async (t) => {
+  const { ask, operationsUrl } = await serveFixture(t, 'sqlite');
+  const metric = (name: string) => metricOf(operationsUrl, `partner_network_receipts_${name}`);
+  await Promise.all([ask(), ask()]);
+  await until(5_000, async () => (await metric('written_total')) === 2);
+  assert.deepEqual([await metric('waiting'), await metric('dropped_total')], [0, 0]);
+});
+
+test(
+  'the file of receipts is readable by its owner only, and no reading command creates it',
+  limits,
+  async (t) => {
+    const line = await withPartners(t, ['acme']);
+    const file = `${line.databasePath}-receipts`;
+    assert.deepEqual(await line.json('receipts', 'list'), []);
+    assert.equal((await line.run(['receipts', 'list'])).stdout, 'No receipts found.\n');
+    await line.json('receipts', 'prune', '--older-than', '1s', '--yes');
+    await line.json('keys', 'list', '--partner', 'acme');
+    assert.ok(!existsSync(file));
+    await line.inside((store) => store.recordReceipts([receiptAt(0)]));
+    assert.equal(statSync(file).mode & 0o777, 0o600);
+  },
+);
+
+test('refuses to serve with the receipts of another environment', limits, async (t) => {
+  const [line, other] = [commandLine(t), commandLine(t)];
+  await line.inside((store) => store.recordReceipts([receiptAt(0)]), 'production');
+  await other.inside(async () => {}, 'sandbox');
+  renameSync(`${line.databasePath}-receipts`, `${other.databasePath}-receipts`);
+  const words = ['serve', '--environment', 'sandbox', '--port', '0', '--ops-port', '0'];
+  assertFailed(await other.run(words), 1, /^Cannot open the receipts \S+: This is a production database/);
+});
+
+const nowMs = Date.now();
+const dayMs = 86_400_000;
+const daysAgo = (days: number, more: Partial<Receipt> = {}) =>
+  receiptAt(0, { at: toTime(nowMs - days * dayMs), ...more });
+
+test('lists receipts newest first, by partner, customer and time, up to a limit', limits, async (t) => {
+  const line = await withPartners(t, ['acme', 'zenith']);
+  const { customer_id: _, ...ofNobody } = daysAgo(2, { partner_id: 'zenith', outcome: 'RATE_LIMITED' });
+  const [yesterday, before] = [daysAgo(1), daysAgo(3, { customer_id: 'zoe' })];
+  await line.inside((store) => store.recordReceipts([before, ofNobody, yesterday]));
+  const list = (...words: string[]) => line.json<Receipt[]>('receipts', 'list', ...words);
+  assert.deepEqual(await list(), [yesterday, ofNobody, before]);
+  assert.deepEqual(await list('--partner', 'acme', '--limit', '1'), [yesterday]);
+  assert.deepEqual(await list('--customer', 'zoe'), [before]);
+  assert.deepEqual(await list('--since', '60h'), [yesterday, ofNobody]);
+  assert.deepEqual(await list('--since', yesterday.at, '--partner', 'zenith'), []);
+  const { stderr } = await line.run(['receipts', 'list', '--limit', '2']);
+  assert.match(stderr, /^There are more receipts: raise --limit \(now 2\)/);
+  const { stdout } = await line.run(['receipts', 'list', '--partner', 'zenith']);
+  const [heading, row, ...rest] = stdout.trimEnd().split('\n');
+  const headings = 'TIME,PARTNER,CUSTOMER,OUTCOME,REQUEST ID,KEY,GRANT';
+  assert.equal(heading?.split(/ {2,}/).join(), headings);
+  const { at, request_id } = ofNobody;
+  assert.equal(row?.split(/ +/).join(), `${at},zenith,-,RATE_LIMITED,${request_id},KEY_1,g`);
+  assert.deepEqual(rest, []);
+});
+
+test('lists the receipts of a key, and reports an unknown key', limits, async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const create = ['keys', 'create', '--partner', 'acme', '--scope', 'BALANCES_READ'];
+  const { id } = await line.json<{ id: string }>(...create);
+  const [itsOwn, other] = [daysAgo(1, { key_id: id }), daysAgo(2)];
+  await line.inside((store) => store.recordReceipts([itsOwn, other]));
+  assert.deepEqual(await line.json('receipts', 'list', '--key', id), [itsOwn]);
+  // Without an error, a mistyped id would look like an unused key.
+  assertFailed(await line.run(['receipts', 'list', '--key', 'KEY_0']), 1, /^There is no key KEY_0\. /);
+});
+
+test('a terminal shows the columns that fit', needsTerminal, async (t) => {
+  const line = commandLine(t);
+  const receipt = receiptAt(0, { key_id: `KEY_${'1'.repeat(32)}`, grant_id: `GRANT_${'1'.repeat(32)}` });
+  await line.inside((store) => store.recordReceipts([receipt]));
+  const terminal = onTerminal(t, 80, ['receipts', 'list', '--database', line.database]);
+  assert.equal(await terminal.ended, 0);
+  assert.deepEqual(terminal.shown().match(/\S+/g), [
+    ...['TIME', 'PARTNER', 'CUSTOMER', 'OUTCOME'],
+    ...[receipt.at, receipt.partner_id, receipt.customer_id, receipt.outcome],
+  ]);
+});
+
+test('lists more than a page of receipts, each once, in one JSON document', limits, async (t) => {
+  const line = commandLine(t);
+  const receipts = Array.from({ length: 2 * commandLineBounds.listPage + 5 }, (_, index) => receiptAt(index));
+  await line.inside((store) => store.recordReceipts(receipts));
+  const limit = 2 * commandLineBounds.listPage + 1;
+  assert.deepEqual(
+    await line.json('receipts', 'list', '--limit', String(limit)),
+    receipts.toReversed().slice(0, limit),
+  );
+});
+
+test('removes receipts older than an age, or only counts them', limits, async (t) => {
+  const line = commandLine(t);
+  await line.inside((store) => store.recordReceipts([daysAgo(401), daysAgo(400.5), daysAgo(399)]));
+  const prune = ['receipts', 'prune', '--older-than', '400d'];
+  const counted = await line.run([...prune, '--dry-run']);
+  assert.match(counted.stdout, /^Would remove 2 receipts from before \S+Z\. Nothing was removed\.\n$/);
+  assert.deepEqual(await line.json(...prune, '--dry-run'), { removed: 0, would_remove: 2 });
+  assert.deepEqual(await line.json(...prune), { removed: 2 });
+  assert.match((await line.run(prune)).stdout, /^Removed 0 receipts from before /);
+  assert.equal((await line.json<Receipt[]>('receipts', 'list')).length, 1);
+});
+
+test('removes receipts that are less than 30 days old only with --yes', limits, async (t) => {
+  const line = commandLine(t);
+  await line.inside((store) => store.recordReceipts([daysAgo(29.5), daysAgo(1)]));
+  const prune = ['receipts', 'prune', '--older-than', '29d'];
+  assertFailed(
+    await line.run(prune),
+    1,
+    /^This removes 1 receipt from before .* Nothing was changed: pass --yes to confirm it\.\n$/,
+  );
+  assert.equal((await line.json<Receipt[]>('receipts', 'list')).length, 2);
+  assert.deepEqual(await line.json(...prune, '--yes'), { removed: 1 });
+});
+
+test('finds a receipt by its request, and refused requests by their code', limits, async (t) => {
+  const line = commandLine(t);
+  const [granted, refused] = [daysAgo(1), daysAgo(2, { outcome: 'GRANT_REVOKED' })];
+  await line.inside((store) => store.recordReceipts([granted, refused]));
+  const list = (...words: string[]) => line.json<Receipt[]>('receipts', 'list', ...words);
+  assert.deepEqual(await list('--request-id', granted.request_id.toUpperCase()), [granted]);
+  assert.deepEqual(await list('--outcome', 'GRANT_REVOKED'), [refused]);
+  assert.deepEqual(await list('--outcome', 'GRANTED'), [granted]);
+  assert.deepEqual(await list('--outcome', 'REHEARSED_FAULT'), []);
+  assert.deepEqual(await list('--until', granted.at), [refused]);
+  assertFailed(
+    await line.run(['receipts', 'list', '--request-id', '7', '--outcome', 'OK', '--until', 'now']),
+    2,
+    /--request-id must be the value of an X-Request-Id header/,
+    /--outcome must be GRANTED or the code of an error/,
+    /--until must be a time/,
+  );
+});
+
+test('says what is wrong with a time, a number and a duration', limits, async (t) => {
+  const line = commandLine(t);
+  const list = ['receipts', 'list', '--since', 'yesterday', '--limit', '0'];
+  assertFailed(await line.run(list), 2, /--since must be a time, such as/, /--limit must be a whole number/);
+  assertFailed(await line.run(['receipts', 'prune']), 2, /--older-than is required/);
+  assertFailed(
+    await line.run(['receipts', 'prune', '--older-than', '400']),
+    2,
+    /--older-than must be a number and/,
+  );
+  assertFailed(await run(['receipts', 'lists']), 2, /Did you mean "receipts list"/);
+});

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { digestOfKey, environmentOfKey } from '../../../service/src/auth/api-key.ts';
+import { openSqlite } from '../../../store/src/sqlite/open.ts';
+import { byTest, createdAt } from '../../../testkit/fixtures/fixture.ts';
+import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
+import { pluck } from '../../../testkit/fixtures/pluck.ts';
+import { demoBalances, demoBrands, demoGrants, demoKeys, demoPartners } from '../../src/demo/data.ts';
+import { fillWithDemo } from '../../src/demo/fill.ts';
+
+test('is the same every time', () => {
+  const make = () => [
+    demoPartners.map((partner, seed) => demoBrands(partner, seed)),
+    demoBalances(),
+    demoGrants(),
+  ];
+  assert.deepEqual(make(), make());
+});
+
+test('has some hundred brands a partner, with and without each optional field', () => {
+  for (const [seed, partner] of demoPartners.entries()) {
+    const brands = demoBrands(partner, seed + 1);
+    assert.ok(brands.length >= 100);
+    for (const field of ['color', 'profile_image_url', 'metadata']) {
+      const having = brands.filter((brand) => field in brand).length;
+      assert.ok(having > 10 && having < brands.length - 10, `${having} brands have ${field}`);
+    }
+  }
+});
+
+test('has balances above, at and below zero, and grants of every status', () => {
+  const signs = new Set(demoBalances().map((balance) => Math.sign((balance as { amount: number }).amount)));
+  assert.deepEqual([...signs].toSorted(), [-1, 0, 1]);
+  const statuses = new Set(demoGrants().map((grant) => (grant as { status?: string }).status));
+  for (const status of [undefined, 'REVOKED', 'CONSUMED', 'EXPIRED'] as const)
+    assert.ok(statuses.has(status));
+});
+
+test('fills an empty sandbox once, and leaves a sandbox with partners unchanged', async (t) => {
+  const store = openSqlite(join(temporaryFolder(t), 'demo.db'), 'sandbox', 'create');
+  t.after(() => store.close());
+  await fillWithDemo(store, byTest);
+  assert.equal((await store.listPartners()).length, 3);
+  const targets = pluck(await store.listAudit({ limit: 100 }), 'target');
+  assert.deepEqual(targets.slice(0, 3), ['grants', 'balances', demoPartners[2]!.id]);
+  assert.equal(targets.length, 3 + demoKeys.length + 3 + 2);
+  await store.revokeKey('KEY_NORTHWIND', '2026-01-01T00:00:00.000Z', byTest);
+  await fillWithDemo(store, byTest);
+  assert.equal((await store.findKey(digestOfKey(demoKeys[0].text)))?.isRevoked, true);
+});
+
+test('completes an earlier fill that was cut off', async (t) => {
+  const path = join(temporaryFolder(t), 'demo.db');
+  const store = openSqlite(path, 'sandbox', 'create');
+  t.after(() => store.close());
+  // A real failure in the last step: the table is renamed, and renamed back later.
+  const db = new DatabaseSync(path);
+  t.after(() => db.close());
+  db.exec('alter table grants rename to hidden');
+  await assert.rejects(fillWithDemo(store, byTest), /no such table/);
+  db.exec('alter table hidden rename to grants');
+
+  await fillWithDemo(store, byTest);
+  assert.equal((await store.listGrants({ partnerId: 'PARTNER_NORTHWIND', at: createdAt })).length, 9);
+  assert.equal((await store.listKeys('PARTNER_NORTHWIND')).length, 4);
+});
+
+test('its keys are test keys, and a production database refuses to be filled', async (t) => {
+  for (const { text } of demoKeys) assert.equal(environmentOfKey(text), 'sandbox');
+  const store = openSqlite(join(temporaryFolder(t), 'live.db'), 'production', 'create');
+  t.after(() => store.close());
+  await assert.rejects(fillWithDemo(store, byTest), /sandbox only/);
+  assert.deepEqual(await store.listPartners(), []);
+  assert.equal(await store.findKey(digestOfKey(demoKeys[0].text)), undefined);
+});

@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { inspectPostgres } from '../../../store/src/postgres/inspect.ts';
+import { receiptAt } from '../../../store/test/suite/receipts.ts';
+import { migratedDatabase, openServing } from '../../../testkit/fixtures/database.ts';
+import { freePort, listenOnAnyPort } from '../../../testkit/servers/free-port.ts';
+import { connectTo, emptyDatabase } from '../../../testkit/servers/postgres.ts';
+import { startProxy } from '../../../testkit/servers/proxy.ts';
+import { judgeClock } from '../../src/doctor/database.ts';
+import {
+  assertFinding,
+  assertOnly,
+  changed,
+  findingsOf,
+  names,
+  newRole,
+  serveAs,
+  those,
+} from './examined.ts';
+
+const sandbox = ['--environment', 'sandbox'];
+const onSandbox = (url: string, ...more: string[]) => ['--database', url, ...sandbox, ...more];
+
+/** A good database, changed by these statements. */
+async function databaseWith(t: TestContext, ...statements: string[]): Promise<string> {
+  const url = await migratedDatabase(t);
+  const client = await connectTo(t, url);
+  for (const statement of statements) await client.query(statement);
+  return url;
+}
+
+test('finds no fault in a good database, and reads it in read-only transactions only', async (t) => {
+  const url = await migratedDatabase(t);
+  const proxy = await startProxy(t, Number(new URL(url).port));
+  const findings = await findingsOf(onSandbox(changed(url, { port: String(proxy.port) })));
+  assert.deepEqual(those(findings, 'skipped'), ['disk', 'receipts']);
+  assert.equal(those(findings, 'ok').length, names.length - 2);
+  assert.match(findings.database!.detail, /^Postgres \d+.* at \S+:\d+ answers\.$/);
+  const sent = Buffer.concat([...proxy.sent()]).toString('latin1');
+  const [beforeFirst, ...inside] = sent.split('begin read only;');
+  assert.ok(inside.length >= 6, sent);
+  assert.ok(inside.every((said) => said.includes('rollback')));
+  assert.doesNotMatch(beforeFirst!, /settings|api_keys/);
+});
+
+test('reports the wrong environment, and the other checks of the database', async (t) => {
+  const flags = ['--database', await migratedDatabase(t), '--public-url', 'https://network.example'];
+  const findings = await findingsOf(flags);
+  const remedy = /^Pass --environment sandbox, or another --database\.$/;
+  assertOnly(
+    findings,
+    'environment',
+    'failed',
+    /is a sandbox database, but the environment is production/,
+    remedy,
+  );
+});
+
+test("reports a schema that is old, newer, missing, or another program's", async (t) => {
+  const schemaOf = async (url: string) => (await findingsOf(onSandbox(url))).schema!;
+  const set = (version: number) => `update settings set value = '${version}' where name = 'schema'`;
+  const migrateFirst = /^Run "partner-network migrate" first\.$/;
+  assertFinding(await schemaOf(await databaseWith(t, set(0))), 'failed', /has no schema yet/, migrateFirst);
+  assertFinding(await schemaOf(await databaseWith(t, set(999))), 'failed', /schema 999/, /newer version/);
+  assertFinding(await schemaOf(await emptyDatabase(t)), 'failed', /has no schema yet/, migrateFirst);
+  const foreign = await databaseWith(t, 'alter table settings add column theirs integer');
+  assertFinding(await schemaOf(foreign), 'failed', /another program/, /another --database/);
+});
+
+test('reports an encoding other than UTF8, which serve refuses', async (t) => {
+  const url = await emptyDatabase(t, `encoding 'SQL_ASCII' lc_collate 'C' lc_ctype 'C'`);
+  const { database, clock } = await findingsOf(onSandbox(url));
+  assertFinding(database!, 'failed', /encoding is SQL_ASCII/, /create it with encoding UTF8/);
+  assert.equal(clock!.status, 'ok');
+});
+
+test('says why a database cannot be reached, and runs the other checks', async (t) => {
+  const url = await migratedDatabase(t);
+  const nowhere = changed(url, { port: String(await freePort()) });
+  const findings = await findingsOf(onSandbox(nowhere));
+  assertFinding(findings.database!, 'failed', /at 127\.0\.0\.1:\d+ \(.*ECONNREFUSED/, /Start the server/);
+  const inside = [
+    'environment',
+    'schema',
+    'privileges',
+    'nodes',
+    'clock',
+    'instances',
+    'keys',
+    'cursor_keys',
+  ];
+  assert.deepEqual(those(findings, 'skipped'), ['disk', ...inside, 'receipts']);
+  assert.deepEqual(those(findings, 'ok'), ['settings', 'open_files', 'replicas', 'redis']);
+
+  const unnamed = await findingsOf(onSandbox(changed(url, { pathname: 'no_such_database' })));
+  assertFinding(unnamed.database!, 'failed', /"no_such_database" does not exist/, /Create the database/);
+  const unknown = await findingsOf(onSandbox(changed(url, { username: 'no_such_role' })));
+  assertFinding(unknown.database!, 'failed', /"no_such_role"/, /the user in the URL/);
+});
+
+test('warns of a second address at which no server answers', async (t) => {
+  const url = await migratedDatabase(t);
+  const both = url.replace(/@([^/]+)/, `@$1,127.0.0.1:${await freePort()}`);
+  const remedy = /correct the host and port/;
+  assertOnly(
+    await findingsOf(onSandbox(both)),
+    'database',
+    'warning',
+    /a failover is not possible to/,
+    remedy,
+  );
+});
+
+test('reports different clocks only if the network delay cannot explain it', async (t) => {
+  assertFinding(judgeClock(1_001, 0), 'failed', /is 1 s ahead of/, /NTP/);
+  assertFinding(judgeClock(-61_000, 400), 'failed', /is 61 s behind/);
+  assertFinding(judgeClock(999, 1), 'ok', /within 1 s/);
+  assertFinding(judgeClock(-1_300, 400), 'warning', /takes 0\.8 s to answer, too long/);
+  assertFinding(judgeClock(700, 400), 'warning', /too long to check/);
+  const url = await migratedDatabase(t);
+  const ahead = () => Date.now() + 5_000;
+  assertOnly(await findingsOf(onSandbox(url), ahead), 'clock', 'failed', /[45](\.\d)? s ahead of/, /NTP/);
+});
+
+test('names the privileges that a role lacks, by statements that grant them', async (t) => {
+  const url = await migratedDatabase(t);
+  const role = await newRole(t, url);
+  const flags = onSandbox(changed(url, { username: role }));
+  const owner = await connectTo(t, url);
+
+  const lacking = await findingsOf(flags);
+  assertFinding(lacking.privileges!, 'failed', /lacks select on settings, .*brands/);
+  assertFinding(lacking.schema!, 'failed', /permission denied for table settings/);
+  const grantsOf = ({ remedy }: { remedy?: string }) => /: (grant .*)$/.exec(remedy!)![1]!;
+  await owner.query('revoke usage on schema public from public');
+  await owner.query(grantsOf((await findingsOf(flags)).privileges!));
+  const granted = await findingsOf(flags);
+  assert.equal(those(granted, 'ok').length, names.length - 2, JSON.stringify(granted));
+
+  const store = await openServing(t, flags[1]!);
+  await store.recordReceipts([receiptAt(0)]);
+  await store.recordKeyUses([{ keyId: 'KEY_1', usedAt: receiptAt(0).at }]);
+});
+
+test('reports a read-only database, which serve refuses, even if the role may write', async (t) => {
+  const setting = `format('alter database %I set default_transaction_read_only = on', current_database())`;
+  const url = await databaseWith(t, `do $$ begin execute ${setting}; end $$`);
+  const remedy = /default_transaction_read_only to off/;
+  assertOnly(await findingsOf(onSandbox(url)), 'privileges', 'failed', /is read-only here/, remedy);
+  await assert.rejects(openServing(t, url), remedy);
+});
+
+test('counts the instances that serve a database, with any role, and asks for a Redis', async (t) => {
+  const url = await databaseWith(t, 'grant select on all tables in schema public to public');
+  const flags = onSandbox(changed(url, { username: await newRole(t, url) }));
+  await serveAs(t, url, 'first');
+  await serveAs(t, url, 'first');
+  assertFinding((await findingsOf(flags)).instances!, 'ok', /^1 instance serves this database now/);
+  await serveAs(t, url, 'second');
+  const { instances } = await findingsOf(flags);
+  assertFinding(
+    instances!,
+    'failed',
+    /^2 instances serve .* partners get up to 2 times the rate/,
+    /the same --redis/,
+  );
+  const unlimited = await findingsOf([...flags, '--brands-rate', '0']);
+  assertFinding(unlimited.instances!, 'ok', /No rate limit is set/);
+});
+
+test('reports a replica that is not a standby, and a replica that cannot be reached', async (t) => {
+  const url = await migratedDatabase(t);
+  const nowhere = changed(url, { port: String(await freePort()) });
+  const { replicas } = await findingsOf(onSandbox(url, '--replica', url, '--replica', nowhere));
+  assertFinding(
+    replicas!,
+    'failed',
+    /^127\.0\.0\.1:\d+: The replica is not a standby\. The replica at .* cannot be reached/,
+    /to a streaming standby .* Start the server/,
+  );
+});
+
+const soon = { timeout: 30_000 };
+
+test('gives up on servers that never answer, and on a server that falls silent', soon, async (t) => {
+  const server = createServer((socket) => socket.resume().on('error', () => {}));
+  const silent = `127.0.0.1:${await listenOnAnyPort(t, server)}`;
+  const url = await migratedDatabase(t);
+  const proxy = await startProxy(t, Number(new URL(url).port));
+  const { inspection } = await inspectPostgres([changed(url, { port: String(proxy.port) })], [], 'sandbox');
+  proxy.swallow();
+  const [findings] = await Promise.all([
+    findingsOf([
+      ...['--database', `postgres://x:s3cret@${silent}/x`, '--replica', `postgres://x:s3cret@${silent}/x`],
+      ...['--redis', `redis://:s3cret@${silent}`],
+    ]),
+    assert.rejects(inspection!.stamp(), /cannot be reached/),
+  ]);
+  await assert.rejects(inspection!.rows('select 1'), /cannot be reached/);
+  assert.deepEqual(those(findings, 'failed'), ['database', 'replicas', 'redis']);
+  assert.doesNotMatch(JSON.stringify(findings), /s3cret/);
+});

@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { OperatorError } from '../../../common/src/operator-error.ts';
+import { parseDatabaseUrl } from '../../../store/src/address.ts';
+import { openStore } from '../../../store/src/engines.ts';
+import { type ImportRun, type Store, StoreUnavailable } from '../../../store/src/port.ts';
+import { migratedDatabase, type TestDatabase } from '../../../testkit/fixtures/database.ts';
+import { byTest, createdAt } from '../../../testkit/fixtures/fixture.ts';
+import { until } from '../../../testkit/fixtures/until.ts';
+import { startProxy } from '../../../testkit/servers/proxy.ts';
+import { followRecords } from '../../src/ingest/follow.ts';
+import { readJsonLines } from '../../src/ingest/read/json-lines.ts';
+import { gated, openScene, withWrite } from './follow-scene.ts';
+import { brand, brandsOf } from './import-into.ts';
+
+const answersAgain = /^The database answers again, after \d+ s\. The import continues\.$/;
+
+/** Locks the database until the returned function is called. */
+async function lockDatabase({ execute, lockable }: TestDatabase): Promise<() => Promise<void>> {
+  if (process.env.TEST_ENGINE === 'postgres') return (await lockable()).lock('brands');
+  await execute('begin immediate');
+  return async () => void (await execute('rollback'));
+}
+
+test('continues when the database is back, and loses nothing', async (t) => {
+  const { database, feed, names, follow, withOutages } = await openScene(t);
+  let unlock = async () => {};
+  const reported: string[] = [];
+  const report = (sentence: string) => {
+    reported.push(sentence);
+    if (reported.length === 1) void unlock();
+  };
+  const following = follow(withOutages({ report }).options);
+  await feed.send(brand(1));
+  await until(10_000, async () => (await names()).length === 1);
+  if (process.env.TEST_ENGINE === 'postgres') {
+    const others = 'datname = current_database() and pid <> pg_backend_pid()';
+    await database.execute(`select pg_terminate_backend(pid) from pg_stat_activity where ${others}`);
+  } else unlock = await lockDatabase(database);
+  await feed.send(brand(2, { id: null }), brand(3));
+  await feed.end();
+  assert.equal((await following).written, 3);
+  assert.equal((await names()).length, 3);
+  // A new connection is made without a message.
+  if (process.env.TEST_ENGINE === 'postgres') return assert.deepEqual(reported, []);
+  const lock = 'The embedded database cannot answer now (another command, such as an import, locks it).';
+  assert.equal(reported[0], `${lock} Retrying until it is free.`);
+  assert.match(reported[1]!, answersAgain);
+  assert.equal(reported.length, 2);
+});
+
+const grant = { id: 'g', partner_id: 'acme', customer_id: 'alice' };
+
+/** A store that fails to find partners while `isAway` is set. */
+function withoutPartners(store: Store) {
+  const state = { isAway: true };
+  const away = new StoreUnavailable('The database cannot be reached (gone).');
+  const findPartner = async (id: string) => (state.isAway ? Promise.reject(away) : store.findPartner(id));
+  return { state, store: { ...store, findPartner } };
+}
+
+test('retries also when a partner is looked up', async (t) => {
+  const { database, feed, withOutages } = await openScene(t);
+  const { state, store } = withoutPartners(database.store);
+  const reported: string[] = [];
+  const report = (sentence: string) => {
+    reported.push(sentence);
+    state.isAway = false;
+  };
+  const { options } = withOutages({ report });
+  const following = followRecords(store, readJsonLines(feed.chunks), { ...options, kind: 'grants' });
+  await feed.send(grant, { ...grant, id: 'h', partner_id: 'nobody' });
+  await feed.end();
+  const { written, rejected_count } = await following;
+  assert.deepEqual([written, rejected_count], [1, 1]);
+  assert.equal(reported[0], 'The database cannot be reached (gone). Retrying until the database returns.');
+  assert.match(reported[1]!, answersAgain);
+  assert.equal(reported.length, 2);
+});
+
+test('after a stop it waits only stoppedMs for a stuck database', {
+  timeout: 20_000,
+}, async (t) => {
+  const { database, feed, withOutages } = await openScene(t);
+  const { slow, asked } = gated(database.store);
+  const { options } = withOutages({ stoppedMs: 100 });
+  const writing = assert.rejects(
+    followRecords(slow, readJsonLines(feed.chunks), options),
+    /does not answer, or another import locks it\. No line was written\. Send all/,
+  );
+  await feed.send(brand(1));
+  await asked;
+  options.stop.abort();
+  await writing;
+});
+
+test('says that nothing is written when it is stopped before a partner was found', {
+  timeout: 20_000,
+}, async (t) => {
+  const { database, feed, withOutages } = await openScene(t);
+  const { store } = withoutPartners(database.store);
+  const { options } = withOutages({ stoppedMs: 100, report: () => options.stop.abort() });
+  const looking = assert.rejects(
+    followRecords(store, readJsonLines(feed.chunks), { ...options, kind: 'grants' }),
+    /gone\)\. No line was written\. Send all/,
+  );
+  await feed.send(grant);
+  await looking;
+});
+
+for (const hasEnded of [false, true]) {
+  const when = hasEnded ? 'after its input has ended' : 'while more lines may come';
+  test(`waits for a lost database ${when}; stopped, it says which lines are written`, async (t) => {
+    const { database, feed, names, withOutages } = await openScene(t);
+    let isGone = false;
+    const store = withWrite(database.store, async (run, how) => {
+      if (isGone) throw new StoreUnavailable('It is gone.');
+      return run.write(how);
+    });
+    const { options, reported } = withOutages({ stoppedMs: 100 });
+    const failed = assert.rejects(
+      followRecords(store, readJsonLines(feed.chunks), options),
+      (error) =>
+        error instanceof OperatorError &&
+        /^It is gone\. Lines up to 3 were written\. Send/.test(error.message),
+    );
+    await feed.send(brand(1), '', 'nonsense');
+    await until(10_000, async () => (await names()).length === 1);
+    isGone = true;
+    await feed.send(brand(2));
+    if (hasEnded) await feed.end();
+    await until(10_000, () => reported.length === 1);
+    options.stop.abort();
+    await failed;
+    assert.deepEqual(reported, [
+      'It is gone. Retrying until the database returns.',
+      'Stopping. Retrying for up to 1 s.',
+    ]);
+    assert.equal((await names()).length, 1);
+  });
+}
+
+/** A store whose first run never answers, and the runs that it began. */
+function frozenAtFirst(store: Store) {
+  const runs: ImportRun[] = [];
+  const ended: ImportRun[] = [];
+  const beginImport: Store['beginImport'] = async (...given) => {
+    const real = await store.beginImport(...given);
+    const { promise, reject } = Promise.withResolvers<never>();
+    promise.catch(() => {});
+    // Closing the connection ends the wait with an error.
+    const end = async () => {
+      reject(new StoreUnavailable('closed'));
+      ended.push(run);
+      await real.end();
+    };
+    const run: ImportRun = { ...real, end, ...(runs.length === 0 && { write: () => promise }) };
+    runs.push(run);
+    return run;
+  };
+  return { store: { ...store, beginImport }, runs, ended };
+}
+
+test('abandons an attempt that gets no answer, lets go of its connection, and makes another', async (t) => {
+  const { database, feed, names, withOutages } = await openScene(t);
+  const { store, runs, ended } = frozenAtFirst(database.store);
+  const { options, reported } = withOutages({ answerMs: 1_000 });
+  const following = followRecords(store, readJsonLines(feed.chunks), options);
+  await feed.send(brand(1));
+  await feed.end();
+  assert.equal((await following).written, 1);
+  assert.equal((await names()).length, 1);
+  assert.match(reported[0]!, /^The database does not answer, .* Retrying until the database returns\.$/);
+  assert.match(reported[1]!, answersAgain);
+  assert.equal(ended[0], runs[0]);
+  assert.equal(new Set(ended).size, runs.length);
+});
+
+test('gets past connections to Postgres that a firewall has silently cut', async (t) => {
+  const url = new URL(await migratedDatabase(t));
+  const proxy = await startProxy(t, Number(url.port));
+  [url.hostname, url.port] = ['127.0.0.1', String(proxy.port)];
+  const store = await openStore(parseDatabaseUrl(url.href)!, 'sandbox', 'feed');
+  t.after(() => store.close());
+  const { feed, withOutages } = await openScene(t);
+  const { options, reported } = withOutages({ answerMs: 2_000 });
+  await store.createPartner({ id: 'acme', name: 'acme', created_at: createdAt }, byTest);
+  const following = followRecords(store, readJsonLines(feed.chunks), options);
+  await feed.send(brand(1));
+  await until(10_000, async () => (await brandsOf(store)).length === 1);
+  proxy.swallow();
+  await feed.send(brand(2));
+  await feed.end();
+  assert.equal((await following).written, 2);
+  assert.match(reported[0]!, /^The database does not answer, /);
+  assert.match(reported.at(-1)!, answersAgain);
+  assert.equal((await brandsOf(store)).length, 2);
+});
+
+test('begins no new run when it is stopped while it waits for an answer', async (t) => {
+  const { database, feed, withOutages } = await openScene(t);
+  const { store, runs, ended } = frozenAtFirst(database.store);
+  const { options } = withOutages({ stoppedMs: 100 });
+  const following = followRecords(store, readJsonLines(feed.chunks), options);
+  const failed = assert.rejects(following, /another import locks it\./);
+  await feed.send(brand(1));
+  options.stop.abort();
+  await failed;
+  await new Promise(setImmediate);
+  assert.deepEqual([runs.length, new Set(ended).size], [1, 1]);
+});

@@ -1,0 +1,188 @@
+/** The table of commands. */
+import type { Command } from '@partner-network/common/command-line/command';
+
+export interface Entry {
+  readonly name: string;
+  readonly summary: string;
+  /** Command lines that its help shows. */
+  readonly examples: readonly string[];
+  readonly load: () => Promise<Command>;
+}
+
+/** The commands that a file exports. It is loaded only when one of them runs. */
+function from<File extends Readonly<Record<keyof File, Command>>>(
+  load: () => Promise<File>,
+  named: Readonly<Record<keyof File, readonly [name: string, summary: string, ...examples: string[]]>>,
+): Entry[] {
+  const exported = Object.keys(named) as (keyof File)[];
+  return exported.map((key) => {
+    const [name, summary, ...examples] = named[key];
+    return { name, summary, examples, load: async () => (await load())[key] };
+  });
+}
+
+/** All commands, in the order of the help. */
+export const groups: readonly { readonly heading: string; readonly commands: readonly Entry[] }[] = [
+  {
+    heading: 'For partners, with an API key',
+    commands: [
+      ...from(() => import('@partner-network/operator/commands/sandbox'), {
+        sandbox: [
+          'sandbox',
+          'Run a sandbox with demo data and a demo key (start here)',
+          'partner-network sandbox',
+          'partner-network sandbox --port 9000 --data /tmp/sandbox',
+        ],
+      }),
+      ...from(() => import('@partner-network/partner/rehearse/rehearse'), {
+        rehearse: [
+          'rehearse',
+          'Run your program against failures, and see whether it copes',
+          'partner-network rehearse -- node sync-brands.js',
+          'partner-network rehearse --listing balances --junit report.xml -- python3 balances.py',
+          'partner-network rehearse --scenario rate-limited --scenario torn -- ./walk.sh',
+          'partner-network rehearse',
+        ],
+      }),
+      ...from(() => import('@partner-network/partner/commands/lists'), {
+        listBrands: [
+          'brands list',
+          'List your brands',
+          'partner-network brands list --limit 5',
+          'partner-network brands list --all --json',
+        ],
+        listBalances: [
+          'balances list',
+          "List a customer's balances",
+          'partner-network balances list --customer CUSTOMER_1001',
+          'partner-network balances list --customer CUSTOMER_1001 --grant-id GRANT_1001',
+        ],
+      }),
+      ...from(() => import('@partner-network/partner/commands/conformance'), {
+        conformance: [
+          'conformance',
+          'Check over HTTP whether a deployment follows the specification',
+          'partner-network conformance https://network.example/network/v1',
+          'partner-network conformance http://127.0.0.1:8080/network/v1 --html report.html',
+        ],
+      }),
+    ],
+  },
+  {
+    heading: 'For operators, to run the service',
+    commands: [
+      ...from(() => import('@partner-network/operator/commands/serve'), {
+        serve: [
+          'serve',
+          'Serve the API, for production or as a sandbox',
+          'partner-network serve --public-url https://network.example',
+          'partner-network serve --environment sandbox --port 8081 --ops-port 9091',
+        ],
+      }),
+      ...from(() => import('@partner-network/operator/commands/migrate'), {
+        migrate: ['migrate', 'Create the database, or update its schema'],
+      }),
+      ...from(() => import('@partner-network/operator/commands/ready'), {
+        ready: [
+          'ready',
+          'Exit with status 0 if an instance is ready, for health checks',
+          'partner-network ready --ops-port 9091',
+          'partner-network ready --wait 60',
+        ],
+      }),
+      ...from(() => import('@partner-network/operator/commands/doctor'), {
+        doctor: ['doctor', 'Check what serve needs, and say how to fix each fault'],
+      }),
+      ...from(() => import('@partner-network/operator/commands/backup'), {
+        backup: ['backup', 'Copy the embedded database and its receipts, even while in use'],
+      }),
+      ...from(() => import('@partner-network/operator/commands/cursor-key'), {
+        rotateCursorKey: ['cursor-key rotate', 'Replace the key that seals cursors'],
+        listCursorKeys: ['cursor-key list', 'List the cursor keys, without their secrets'],
+      }),
+    ],
+  },
+  {
+    heading: 'For operators, to manage partners, keys, grants and customers',
+    commands: [
+      ...from(() => import('@partner-network/operator/commands/partners/partners'), {
+        createPartner: ['partners create', 'Create a partner'],
+        listPartners: ['partners list', 'List all partners'],
+        disablePartner: ['partners disable', "Refuse all of a partner's keys"],
+        enablePartner: ['partners enable', "Accept a disabled partner's keys again"],
+        renamePartner: ['partners rename', 'Change the name of a partner'],
+      }),
+      ...from(() => import('@partner-network/operator/commands/access/keys'), {
+        createKey: [
+          'keys create',
+          'Create an API key, which is shown only once',
+          'partner-network keys create --partner PARTNER_1 --scope BRANDS_READ',
+        ],
+        listKeys: ['keys list', 'List the keys of one partner or of all, without their secrets'],
+        findKey: ['keys find', 'Find the owner of a leaked key, without printing the key'],
+        revokeKey: ['keys revoke', 'Revoke a key for good'],
+        rotateKey: ['keys rotate', 'Replace a key; the old key works for a while longer'],
+      }),
+      ...from(() => import('@partner-network/operator/commands/access/grants'), {
+        createGrant: ['grants create', "Let a partner read a customer's balances"],
+        listGrants: ['grants list', 'List the grants of a partner or a customer'],
+        revokeGrant: [
+          'grants revoke',
+          'Revoke a grant, or all grants of a customer, for good',
+          'partner-network grants revoke GRANT_1',
+          'partner-network grants revoke --customer CUSTOMER_1 --all',
+        ],
+      }),
+      ...from(() => import('@partner-network/operator/commands/access/customers'), {
+        eraseCustomer: ['customers erase', "Delete a customer's balances and grants for good"],
+      }),
+    ],
+  },
+  {
+    heading: 'For operators, to move and check data',
+    commands: [
+      ...from(() => import('@partner-network/operator/commands/import/import'), {
+        importBrands: [
+          'import brands',
+          'Import brands from a file',
+          'partner-network import brands brands.csv --partner PARTNER_1 --dry-run',
+        ],
+        importBalances: ['import balances', 'Import balances from a file'],
+        importGrants: ['import grants', 'Import grants from a file'],
+      }),
+      ...from(() => import('@partner-network/operator/commands/import/erasures'), {
+        importErasures: ['import erasures', 'Repeat the erasures of another database'],
+      }),
+      ...from(() => import('@partner-network/operator/commands/export'), {
+        exportBrands: ['export brands', 'Print the brands of one partner or of all, for an import'],
+        exportBalances: ['export balances', 'Print all balances, for an import'],
+        exportGrants: ['export grants', 'Print all grants, for an import'],
+        exportErasures: ['export erasures', 'Print which customers were erased, for an import'],
+      }),
+      ...from(() => import('@partner-network/operator/commands/partners/move'), {
+        exportPartners: ['partners export', 'Print all partners with the digests of their keys'],
+        importPartners: ['partners import', 'Import the output of "partners export"; all keys keep working'],
+      }),
+      ...from(() => import('@partner-network/operator/commands/check-images'), {
+        checkImages: ['brands check-images', "Download and check the images of a partner's brands"],
+      }),
+    ],
+  },
+  {
+    heading: 'For operators, to audit changes and requests for balances',
+    commands: [
+      ...from(() => import('@partner-network/operator/commands/audit'), {
+        listAudit: [
+          'audit list',
+          'List who changed what, newest first',
+          'partner-network audit list --since 24h',
+          'partner-network audit list --target PARTNER_1 --json',
+        ],
+      }),
+      ...from(() => import('@partner-network/operator/commands/receipts'), {
+        listReceipts: ['receipts list', 'List who requested whose balances, newest first'],
+        pruneReceipts: ['receipts prune', 'Delete old receipts'],
+      }),
+    ],
+  },
+];

@@ -1,0 +1,117 @@
+import '@partner-network/common/bounds/relations';
+import { once } from 'node:events';
+import { type Command, exitUsage } from '@partner-network/common/command-line/command';
+import { helpColumns, helpOf } from '@partner-network/common/command-line/help';
+import type { Output } from '@partner-network/common/command-line/output';
+import { parseLine } from '@partner-network/common/command-line/parse';
+import { withoutCommand } from '@partner-network/common/command-line/without-command';
+import { ConclusiveError, InterruptedError, OperatorError } from '@partner-network/common/operator-error';
+import { endBy, onInterrupt } from '@partner-network/common/signals';
+import { maskSecrets, printable } from '@partner-network/common/text';
+import { ownVersion } from '@partner-network/common/version';
+import { StoreUnavailable } from '@partner-network/store/port';
+import { type Entry, groups } from './commands.ts';
+
+const commands: readonly Entry[] = groups.flatMap((group) => group.commands);
+
+/** All commands by group, each with its help as in a pipe, for the reference pages. */
+export async function describedCommands() {
+  const described = async (entry: Entry) => {
+    const command = await entry.load();
+    return { ...entry, command, help: helpOfCommand(entry, command, helpColumns({})) };
+  };
+  return Promise.all(
+    groups.map(async ({ heading, commands }) => ({
+      heading,
+      commands: await Promise.all(commands.map(described)),
+    })),
+  );
+}
+
+function helpOfCommand({ name, summary, examples }: Entry, command: Command, columns: number): string {
+  return helpOf(`partner-network ${name}`, `${summary}.`, command, columns, examples);
+}
+
+const exitFailure = 1;
+
+/** Whether the command streams its output, and so has nothing left to do once the reader of a pipe stops. */
+let isStreaming = false;
+
+const output: Output = {
+  answer: (text) => process.stdout.write(`${text}\n`),
+  write: async (lines) => {
+    isStreaming = true;
+    if (!process.stdout.write(lines)) await once(process.stdout, 'drain');
+  },
+  // A remark may repeat an argument, such as a key that was pasted as an id.
+  remark: (text) => process.stderr.write(`${maskSecrets(printable(text))}\n`),
+};
+
+/** Runs one command line and resolves to its exit status. */
+export async function main(typed: readonly string[], variables: NodeJS.ProcessEnv): Promise<number> {
+  // The reader of a pipe may stop, as `| head` does. A streaming command then ends; any other finishes
+  // its work and exits with its own status. Every other write error means that output was lost.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE' && isStreaming) process.exit(0);
+    if (error.code === 'EPIPE') return;
+    output.remark(`Cannot write the output (${error.message}): it is incomplete. Run the command again.`);
+    process.exit(exitFailure);
+  });
+
+  if (typed[0] === '--version') {
+    output.answer(ownVersion());
+    return 0;
+  }
+  const words = typed[0] === 'help' ? typed.slice(1) : typed;
+  // Words after `--` belong to a program that the command starts.
+  const own = words.includes('--') ? words.slice(0, words.indexOf('--')) : words;
+  const isHelp = words !== typed || own.includes('--help') || own.includes('-h');
+  const entry = commands.find(({ name }) => name === words.slice(0, name.split(' ').length).join(' '));
+  if (entry === undefined) return withoutCommand(groups, words, isHelp, output);
+
+  const command = await entry.load();
+  if (isHelp) {
+    output.answer(helpOfCommand(entry, command, helpColumns(process.stdout)));
+    return 0;
+  }
+  const line = parseLine(command, words.slice(entry.name.split(' ').length), variables);
+  if (line.problems.length > 0) {
+    for (const problem of line.problems) output.remark(problem);
+    output.remark(`"partner-network ${entry.name} --help" lists its flags.`);
+    return exitUsage;
+  }
+  return runCommand(command, line);
+}
+
+async function runCommand(command: Command, line: ReturnType<typeof parseLine>): Promise<number> {
+  let isAnswered = false;
+  const answer = (text: string) => {
+    isAnswered = true;
+    output.answer(text);
+  };
+  // After the answer, the work is done and the command only closes its connection.
+  const remarkConsequence = () => {
+    if (command.ifFailed !== undefined && !isAnswered) output.remark(command.ifFailed);
+  };
+  const ignoreInterrupt = command.ifFailed === undefined ? () => {} : onInterrupt(remarkConsequence);
+  try {
+    await command.run(line.values, line.arguments, { ...output, answer });
+    return 0;
+  } catch (error) {
+    output.remark(messageOf(error));
+    if (!(error instanceof ConclusiveError)) remarkConsequence();
+    // An input that is still open must not keep the process alive.
+    if (error instanceof InterruptedError) endBy(error.signal);
+    return error instanceof OperatorError ? error.exitStatus : exitFailure;
+  } finally {
+    ignoreInterrupt();
+  }
+}
+
+/** A failure that the operator can fix has a message. Anything else is a bug, printed with its stack. */
+function messageOf(error: unknown): string {
+  if (error instanceof OperatorError) return error.message;
+  const remedy = 'Run the command again, or find the cause with "partner-network doctor".';
+  if (error instanceof StoreUnavailable) return `${error.message} ${remedy}`;
+  return `This is a bug. Please report it with this text:\n${(error as Error)?.stack ?? error}`;
+}

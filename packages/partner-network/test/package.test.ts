@@ -1,0 +1,235 @@
+/** The service as operators install it: packed, installed in a folder that nobody can write, and run. */
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { buildServer } from '../../../scripts/packages/server.ts';
+import { installTools } from '../../../tools/install.ts';
+import { ownManifest } from '../../common/src/version.ts';
+import { temporaryFolder } from '../../testkit/fixtures/folder.ts';
+import { demoVariables } from '../../testkit/fixtures/partner.ts';
+import { type Finished, run, type Surroundings, start, unprivileged } from '../../testkit/fixtures/run.ts';
+import { installServer, packServer } from '../../testkit/package/installed.ts';
+import { programsOnPath } from '../../testkit/servers/programs.ts';
+
+installTools('release');
+const { lintPackage } = await import('../../../tools/release/package.js');
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+
+const folder = mkdtempSync(join(tmpdir(), 'partner-network-package-'));
+const nodeFolder = join(folder, 'node');
+let tarball: string;
+let installed: string;
+
+before(() => {
+  // The unprivileged user may not be allowed to enter the folder of this checkout.
+  mkdirSync(nodeFolder);
+  copyFileSync(process.execPath, join(nodeFolder, 'node'), constants.COPYFILE_FICLONE);
+  tarball = packServer(folder);
+  installed = installServer(tarball, folder);
+  // Another user has to read it, and to write to a folder for data.
+  chmodSync(folder, 0o755);
+  mkdirSync(join(folder, 'home'));
+  chmodSync(join(folder, 'home'), 0o777);
+});
+after(() => {
+  execFileSync('chmod', ['-R', 'u+w', folder]);
+  rmSync(folder, { recursive: true });
+});
+
+const variables = { PATH: `${nodeFolder}:/usr/bin:/bin` };
+const command = () => join(installed, 'bin/partner-network.js');
+
+/** How an unprivileged user runs the package, in a folder for data and with the package's own cache. */
+const surroundings = (more: Record<string, string> = {}): Surroundings => ({
+  program: command(),
+  folder: join(folder, 'home'),
+  user: unprivileged,
+  variables: { ...variables, NODE_COMPILE_CACHE: '', ...more },
+});
+const runPacked = (words: readonly string[], more?: Record<string, string>): Promise<Finished> =>
+  run(words, surroundings(more));
+
+const readme = () => readFileSync(join(installed, 'README.md'), 'utf8');
+
+/** Everything in the package, as paths below its folder. */
+const packed = () => execFileSync('tar', ['-tzf', tarball], { encoding: 'utf8' }).trim().split('\n').sort();
+
+test('the package contains the sources as JavaScript, the files that they read, and nothing else', () => {
+  const sources = globSync('packages/*/src/**/*.ts', { cwd: root });
+  const others = [
+    'packages/service/assets/brand-placeholder.png',
+    ...['LICENSE-scalar.txt', 'guides.html', 'icon.svg', 'library.js.br', 'library.json', 'page.html'].map(
+      (name) => `packages/service/assets/reference/${name}`,
+    ),
+    'packages/service/assets/reference/start.js',
+    'packages/service/assets/reference/style.css',
+    'packages/partner-network/package.json',
+    ...globSync('packages/{service,store}/src/**/{*.lua,*migrations/*.sql}', { cwd: root }),
+    ...globSync('docs/*/partners/*.md', { cwd: root }),
+    'docs/reference/partners/partner-network.postman_collection.json',
+    ...['.service', '-feed@.service', '-feed@.socket'].map((name) => `deploy/partner-network${name}`),
+  ];
+  const own = ['LICENSE', 'README.md', 'bin/partner-network.js', 'bin/require-node-24.js', 'package.json'];
+  const built = [...sources.map((file) => file.replace(/\.ts$/, '.js')), ...others];
+  assert.deepEqual(
+    packed(),
+    [...own, ...built.map((file) => `dist/${file}`)].map((f) => `package/${f}`).sort(),
+  );
+});
+
+test('a build removes every other file from its folder', (t) => {
+  const built = join(temporaryFolder(t), 'dist');
+  mkdirSync(join(built, '.old'), { recursive: true });
+  for (const name of ['.env', '.old/main.js']) writeFileSync(join(built, name), '');
+  buildServer(built);
+  const files = readdirSync(built, { recursive: true, withFileTypes: true }).filter((file) => file.isFile());
+  assert.equal(files.length, packed().filter((file) => file.startsWith('package/dist/')).length);
+});
+
+test('no file of the package names a folder of this machine', () => {
+  for (const path of [root.replace(/\/$/, ''), homedir(), tmpdir()].filter((name) => name.length > 4)) {
+    const found = spawnSync('grep', ['-rlF', path, installed], { encoding: 'utf8' });
+    assert.equal(found.stdout, '', path);
+  }
+});
+
+test('the manifest asks for Node 24 and for what runs, and publint finds no problem', async () => {
+  const manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  assert.deepEqual(
+    [manifest.name, manifest.version, manifest.private],
+    ['partner-network', version, undefined],
+  );
+  assert.deepEqual([manifest.license, manifest.engines], ['MIT', { node: '>=24' }]);
+  assert.deepEqual(Object.keys(manifest.scripts), ['prepack']);
+  assert.deepEqual(Object.keys(manifest.dependencies), ['ioredis', 'pg', 'pg-copy-streams', 'pino']);
+  for (const name of Object.keys(manifest.peerDependencies)) {
+    assert.match(name, /^@opentelemetry\//);
+    assert.deepEqual(manifest.peerDependenciesMeta[name], { optional: true });
+  }
+  assert.deepEqual(await lintPackage(new Uint8Array(readFileSync(tarball))), []);
+});
+
+test('compiled code is kept in a package of its own user, and in no other', () => {
+  const cache = join(installed, '.cache');
+  const words = ['-c', 'umask 0; exec "$0" --version', command()];
+  const first = () => execFileSync('sh', words, { env: variables, encoding: 'utf8' });
+  const { version } = ownManifest();
+  chmodSync(installed, 0o777);
+  assert.equal(first(), `${version}\n`);
+  assert.ok(!existsSync(cache), 'others can write the package');
+  chmodSync(installed, 0o755);
+  assert.equal(first(), `${version}\n`);
+  assert.equal(statSync(cache).mode & 0o777, 0o700, 'also with a umask of 0');
+  rmSync(cache, { recursive: true });
+  mkdirSync(cache);
+  chmodSync(cache, 0o777);
+  assert.equal(first(), `${version}\n`);
+  assert.deepEqual(readdirSync(cache), [], 'others can write the cache');
+  rmSync(cache, { recursive: true });
+});
+
+test('an unprivileged user runs a read-only package, whose sandbox has its guides', async (t) => {
+  execFileSync('chmod', ['-R', 'a-w', join(folder, 'node_modules')]);
+  const before = packed().length;
+  const sandbox = start(t, ['sandbox', '--port', '0'], surroundings());
+  const { input: said } = await sandbox.says('stdout', /Press Ctrl-C/);
+  const [, call = ''] = /^ *(curl .*\/brands\?limit=1')$/m.exec(said) ?? [];
+  assert.ok(
+    readme().includes(`\`\`\`sh\n${call.replace(/:\d+\//, ':8080/')}\n\`\`\``),
+    'the README has this call',
+  );
+  assert.match(execFileSync('sh', ['-c', `${call} -s`], { encoding: 'utf8' }), /"Golden Bakery"/);
+
+  const reference = /Reference (\S+)/.exec(said)?.[1];
+  const text = async (path: string) => (await fetch(`${reference}${path}`)).text();
+  const { guides } = JSON.parse(await text('/guides.json'));
+  assert.equal(guides.length, globSync('docs/*/partners/*.md', { cwd: root }).length);
+  const page = await text('');
+  const [, library = ''] = /src="docs(\/library-[^"]+)"/.exec(page) ?? [];
+  assert.ok((await text(library)).length > 1_000_000);
+  assert.ok(page.includes('List brands'));
+
+  sandbox.signal('SIGTERM');
+  assert.equal(await sandbox.ended, 0, sandbox.texts().stderr);
+  const now = globSync('**/*', { cwd: installed, withFileTypes: true }).filter((file) => file.isFile());
+  assert.equal(now.length, before, 'it wrote into its package');
+});
+
+test('the package finds that its own sandbox conforms', async (t) => {
+  const sandbox = start(t, ['sandbox', '--port', '0'], surroundings());
+  const { input: said } = await sandbox.says('stdout', /Press Ctrl-C/);
+  const [, baseUrl = ''] = /Base URL +(\S+)/.exec(said) ?? [];
+  const { status, stdout, stderr } = await runPacked(['conformance', baseUrl], demoVariables());
+  assert.deepEqual([status, stderr], [0, ''], stdout);
+});
+
+test('without OpenTelemetry, an endpoint ends serve and doctor with the command to install it', async () => {
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' };
+  const { status, stdout, stderr } = await runPacked(['serve'], env);
+  const [, install = ''] = /Run "(npm install .*)" where /.exec(stderr) ?? [];
+  assert.deepEqual([status, stdout], [1, '']);
+  assert.match(stderr, /^Traces need OpenTelemetry, which is not installed\. /);
+  for (const [name, version] of Object.entries(ownManifest().peerDependencies)) {
+    assert.ok(install.includes(` ${name}@${version}`), install);
+  }
+  assert.ok(readme().includes(`\n${install}\n`));
+  const [settings] = JSON.parse((await runPacked(['doctor', '--json'], env)).stdout);
+  assert.deepEqual([settings.name, settings.status], ['settings', 'failed']);
+  assert.ok(JSON.stringify(settings).includes(install));
+});
+
+test('the README names the packed file, and commands that work', async () => {
+  const commands = [...readme().matchAll(/^```sh\n(.*?)\n```$/gms)].flatMap(([, text]) => text!.split('\n'));
+  const known = ['npx partner-network sandbox', 'npx partner-network migrate', 'npx partner-network serve'];
+  const install = `npm install ./${basename(tarball)}`;
+  assert.deepEqual(
+    commands.filter((line) => !/^curl|opentelemetry/.test(line)),
+    [install, ...known],
+  );
+  const { status, stdout } = await runPacked(['migrate']);
+  assert.deepEqual([status, stdout.startsWith('Created the production database')], [0, true]);
+});
+
+test('a stack trace names the line of the source', async () => {
+  const fail = 'process.stdout.write = () => { throw new Error("probe"); }';
+  const { stderr } = await runPacked(['--version'], {
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(fail)}`,
+  });
+  const [, file, line, column] = /dist\/(packages\S+)\.js:(\d+):(\d+)/.exec(stderr) ?? [];
+  const source = readFileSync(join(root, `${file}.ts`), 'utf8').split('\n')[Number(line) - 1];
+  assert.match(String(source?.slice(Number(column) - 1)), /^write\(/, stderr);
+});
+
+test('help speaks of the package, and an older Node is refused with a sentence', async (t) => {
+  assert.doesNotMatch((await runPacked(['--help'])).stdout, /checkout|npm (ci|start)/);
+  const others = programsOnPath(['node']).filter((path) => !path.includes('node_modules'));
+  const versionOf = (node: string) =>
+    execFileSync(node, ['-p', 'process.versions.node'], { env: variables, encoding: 'utf8' });
+  const old = others.find((node) => Number.parseInt(versionOf(node), 10) < 24);
+  if (old === undefined) return t.diagnostic('This machine has no older Node.');
+  const { status, stdout, stderr } = await run(['--version'], { ...surroundings(), runner: [old] });
+  assert.deepEqual([status, stdout], [1, '']);
+  assert.match(
+    stderr,
+    /^Partner Network needs Node 24, but this is Node [\d.]+\. Install Node 24 or later\.\n$/,
+  );
+});

@@ -1,0 +1,169 @@
+import { readFileSync } from 'node:fs';
+import { commandLineBounds } from '@partner-network/common/bounds/command-line';
+import { counted } from '@partner-network/common/command-line/amounts';
+import { command, printReport } from '@partner-network/common/command-line/command';
+import { type JunitCase, junitXml } from '@partner-network/common/command-line/junit';
+import {
+  addedIn,
+  defaulted,
+  flag,
+  httpUrl,
+  type Option,
+  oneOf,
+  optional,
+  Problem,
+  plainText,
+  variableOnly,
+} from '@partner-network/common/command-line/options';
+import { writeReport } from '@partner-network/common/command-line/report-file';
+import { table } from '@partner-network/common/command-line/table';
+import { OperatorError } from '@partner-network/common/operator-error';
+import { echo } from '@partner-network/common/text';
+import { lengths } from '@partner-network/contract/limits';
+import { basePath } from '@partner-network/contract/operations';
+import type { CaseResult } from '../conformance/case.ts';
+import { allCases } from '../conformance/cases/index.ts';
+import { type Given, type Variable, variables } from '../conformance/given.ts';
+import { htmlOf } from '../conformance/html.ts';
+import { casesOf, runCases } from '../conformance/run.ts';
+import { Untestable } from '../conformance/send.ts';
+import { foreignAnswer, tooLate, whyNoAnswer } from './errors.ts';
+import { type Address, apiKey, keyVariable } from './settings.ts';
+
+const file = plainText(commandLineBounds.pathCharacters);
+
+/** Each variable as an option that has no flag. */
+const fromVariables = Object.fromEntries(
+  Object.entries(variables).map(([variable, help]) => {
+    const read = variable.endsWith('_KEY') ? apiKey : plainText(lengths.grantId);
+    const missing = 'is not set. Set it to an API key with both scopes.';
+    return [variable, variableOnly(variable, read, help, variable === keyVariable ? { missing } : undefined)];
+  }),
+) as Record<Variable, Option<string | undefined>>;
+
+export const conformance = command({
+  arguments: [
+    { name: 'BASE_URL', help: `address of the deployment, which ends in ${basePath}`, read: baseUrl },
+  ],
+  options: addedIn('0.2.0', {
+    profile: defaulted(
+      'NAME',
+      oneOf(['specification', 'decisions']),
+      'decisions',
+      'specification: what the specification says; decisions: also the codes, headers and limits of this service',
+    ),
+    burst: flag('also check the rate limit, with many requests at once'),
+    json: flag('print the result as JSON'),
+    junit: optional('FILE', file, 'also write the result as JUnit XML'),
+    html: optional('FILE', file, 'also write the result as a page for a browser'),
+    'expected-failures': optional(
+      'FILE',
+      listedCases,
+      'cases that may fail, one id a line; # begins a comment',
+    ),
+    ...fromVariables,
+  }),
+  run: async (values, [text = ''], output) => {
+    const { profile, burst: isBurst, json, junit, html, 'expected-failures': listed, ...variables } = values;
+    const expectedFailures = listed ?? new Set<string>();
+    const isSet = ([, value]: readonly [string, unknown]) => value !== undefined;
+    const given: Given = Object.fromEntries(Object.entries(variables).filter(isSet));
+    // Before the run. It also removes old reports.
+    for (const path of [junit, html]) writeReport(path, '');
+    const url = baseUrl(text) as string;
+    const cases = casesOf(allCases, profile);
+    const { stderr } = process;
+    const onCase = (number: number) =>
+      stderr.write(number > cases.length ? '\r\u001b[K' : `\rCase ${number} of ${cases.length}`);
+    const run = { baseUrl: url, given, isBurst, expectedFailures, onCase: stderr.isTTY ? onCase : undefined };
+    const results = await runCases(cases, run).catch((error) => {
+      if (!(error instanceof Untestable)) throw error;
+      const message = whyUntested(error, { url, setBy: 'BASE_URL' }).join('\n');
+      throw new OperatorError(message, { cause: error, exitStatus: 3 });
+    });
+    const failed = results.filter(({ status }) => status === 'failed').length;
+    const verdict = `${url} ${failed > 0 ? 'does not conform' : 'conforms'}`;
+    const about = `Profile ${profile}, ${new Date().toUTCString()}`;
+    writeReport(junit, junitXml(verdict, results.map(junitCase)));
+    writeReport(html, htmlOf([verdict, about, countsOf(results)], results, failureOf));
+    for (const { id, status } of results)
+      if (status === 'passed' && expectedFailures.has(id))
+        output.remark(`${id} passed, although it is an expected failure. Remove it from the list.`);
+    const failure = failed > 0 ? `${verdict}: ${counted(failed, 'case')} failed.` : undefined;
+    const value = { base_url: url, profile, cases: results };
+    printReport({ value, text: textOf(results), failure }, json, output);
+  },
+});
+
+function baseUrl(text: string): string | Problem {
+  const url = httpUrl(text);
+  const isBase = url instanceof Problem || url.endsWith(basePath);
+  return isBase ? url : new Problem(`must end in ${basePath}, such as https://network.example${basePath}.`);
+}
+
+function listedCases(path: string): ReadonlySet<string> | Problem {
+  try {
+    const lines = readFileSync(path, 'utf8').split('\n');
+    const ids = lines.map((line) => line.replace(/#.*/, '').trim()).filter((id) => id !== '');
+    const unknown = ids.filter((id) => !allCases.some((each) => each.id === id)).slice(0, 5);
+    return unknown.length === 0
+      ? new Set(ids)
+      : new Problem(`names unknown cases: ${echo(unknown.join(', '), 200)}.`);
+  } catch (error) {
+    return new Problem(`cannot be read (${(error as NodeJS.ErrnoException).code}).`);
+  }
+}
+
+function whyUntested({ cause: answer }: Untestable, address: Address): string[] {
+  const { url } = address;
+  if (answer === undefined) return [`The tests ended early: ${url} is too slow, or sends too much.`];
+  const { status, fault } = answer;
+  if (fault !== undefined) return fault === 'TIMEOUT' ? tooLate(address) : whyNoAnswer(fault, address);
+  if (status === 429 || status === 503)
+    return [`${url} answered ${status} again and again. Run the command again later.`];
+  if (status !== 401 && status !== 403) return foreignAnswer(`status ${status}`, address);
+  const [code = ''] = /[A-Z]+(_[A-Z]+)+/.exec(answer.text.split('"code"')[1] ?? '') ?? [];
+  const refused = `with status ${status}${code && ` and the code ${code}`}.`;
+  if (answer.path === '/balances')
+    return [
+      `${url} refused the balances of PARTNER_NETWORK_CUSTOMER_ID ${refused}`,
+      `Check that ${keyVariable} has the scope BALANCES_READ, and that this customer gave its partner the grant.`,
+    ];
+  const remedy = `Check that ${keyVariable} is complete, belongs to this deployment and has both scopes.`;
+  return [`${url} refused the key ${refused}`, remedy];
+}
+
+function failureOf({ expected, request, answer }: CaseResult): string {
+  return `Expected ${expected}\n\n${request}\n\n${answer}`;
+}
+
+function junitCase(result: CaseResult): JunitCase {
+  const { id, section, title, status, variable } = result;
+  const failure = status === 'failed' ? failureOf(result) : undefined;
+  const skipped = status === 'expected' ? 'This failure is expected.' : variable && `Needs ${variable}`;
+  return { group: section, name: `${id}: ${title}`, failure, skipped };
+}
+
+function countsOf(results: readonly CaseResult[]): string {
+  const number = (wanted: CaseResult['status']) => results.filter(({ status }) => status === wanted).length;
+  const others = `${number('failed')} failed, ${number('expected')} failed as expected`;
+  const all = counted(results.length, 'case');
+  return `${all}: ${number('passed')} passed, ${others}, ${number('skipped')} skipped.`;
+}
+
+/** A table, and then each failure in full. */
+function textOf(results: readonly CaseResult[]): string {
+  const shown = table(results, {
+    SECTION: ({ section }) => section,
+    RESULT: ({ status }) => status,
+    CASE: ({ id }) => id,
+    PROMISE: ({ title, variable }) => (variable === undefined ? title : `${title} (needs ${variable})`),
+  });
+  const failures = results
+    .filter(({ expected }) => expected !== undefined)
+    .map((result) => {
+      const heading = `${result.status.toUpperCase()} ${result.id}: ${result.title}`;
+      return `${heading}\n${failureOf(result).replace(/^(?=.)/gm, '    ')}\n`;
+    });
+  return [shown, '', ...failures, countsOf(results)].join('\n');
+}

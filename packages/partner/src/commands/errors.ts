@@ -1,0 +1,116 @@
+import { commandLineBounds } from '@partner-network/common/bounds/command-line';
+import { OperatorError } from '@partner-network/common/operator-error';
+import { echo } from '@partner-network/common/text';
+import { sandboxAddress } from '@partner-network/contract/operations';
+import { fillIn } from '@partner-network/contract/sentence';
+import { ApiError, ConnectionError, PartnerNetworkError, TimeoutError } from '../../../client/src/index.ts';
+import { type Address, keyVariable } from './settings.ts';
+
+/** The flag that sets a parameter. */
+type FlagOf = (parameter: string) => string | undefined;
+
+/** An error of the client as sentences that name flags and variables; any other error unchanged. */
+export function explained(error: unknown, address: Address, flagOf: FlagOf): unknown {
+  if (!(error instanceof PartnerNetworkError)) return error;
+  return new OperatorError(sentencesOf(error, address, flagOf).join('\n'), { cause: error });
+}
+
+function sentencesOf(error: PartnerNetworkError, address: Address, flagOf: FlagOf): string[] {
+  if (error instanceof ApiError) return [...refusalOf(error, address, flagOf), ...remedyOf(error, address)];
+  if (error instanceof TimeoutError) return tooLate(address);
+  if (error instanceof ConnectionError) {
+    // Without a cause, an answer arrived that is not JSON.
+    if (!(error.cause instanceof Error)) return foreignAnswer('not JSON', address);
+    return whyNoAnswer((error.cause as NodeJS.ErrnoException).code ?? error.cause.message, address);
+  }
+  return [error.message.replaceAll('baseUrl', address.setBy)];
+}
+
+/** The errors of an answer, each on one line with its flag, and the id of the request. */
+function refusalOf({ status, errors, requestId }: ApiError, address: Address, flagOf: FlagOf): string[] {
+  if (errors.length === 0) return foreignAnswer(`status ${status}`, address);
+  const request = requestId === undefined ? '' : ` to request ${requestId}`;
+  const { shownErrors, shownErrorCharacters } = commandLineBounds;
+  const sentences = errors.slice(0, shownErrors).map(({ code, field, detail = 'Refused.' }) => {
+    const flag = field === undefined ? undefined : flagOf(field);
+    // Parameters such as grant_id are replaced by their flags.
+    const withFlags = detail.replaceAll(/\b[a-z]+_[a-z_]+\b/g, (name) => flagOf(name) ?? name);
+    // The service's own detail says which header to send, which this command does by itself.
+    const what = code === 'UNAUTHORIZED' ? 'The service does not know this key.' : withFlags;
+    return echo(`${flag === undefined ? '' : `${flag}: `}${what} (${code})`, shownErrorCharacters);
+  });
+  return [...sentences, `The service answered ${status}${request}.`];
+}
+
+function remedyOf({ status, errors }: ApiError, { url, setBy }: Address): string[] {
+  if (status === 404) return [`${setBy} must be the complete base URL, which ends in /network/v1.`];
+  if (status !== 401) return [];
+  const isUnknown = errors.some(({ code }) => code === 'UNAUTHORIZED');
+  const check = `Check that it is complete, and that it belongs to the service at ${url}.`;
+  return [`The key comes from ${keyVariable}.${isUnknown ? ` ${check}` : ''}`];
+}
+
+export function tooLate({ url, setBy }: Address): string[] {
+  const remedy = `Run the command again later, or check the address in ${setBy} and your network.`;
+  return [`The service at ${url} did not answer in time.`, remedy];
+}
+
+/** The answer of another server: a web page, a redirect, a proxy's error. */
+export function foreignAnswer(what: string, { url, setBy }: Address): string[] {
+  return [
+    `The answer from ${url} (${what}) is not an answer of this service.`,
+    `Check the address in ${setBy}, and any proxy between this machine and the service.`,
+  ];
+}
+
+interface ConnectionFault {
+  readonly codes: RegExp;
+  readonly what: string;
+  readonly remedy: string;
+}
+
+/** Why no answer arrived, by the code of the system, of TLS or of fetch. */
+const connectionFaults: readonly ConnectionFault[] = [
+  {
+    codes: /^ECONNREFUSED$/,
+    what: 'No service listens at {host}. Is it running?',
+    remedy: '{start}, or set {setBy} to the address of a running service.',
+  },
+  {
+    codes: /^(ENOTFOUND|EAI_AGAIN)$/,
+    what: 'The host {host} cannot be found.',
+    remedy: 'Check its spelling in {setBy}, and your network connection.',
+  },
+  {
+    codes: /^(EPROTO|ERR_SSL_)/,
+    what: '{host} does not answer with TLS.',
+    remedy: 'Check the port in {setBy}, and whether the address must begin with http://.',
+  },
+  {
+    codes: /CERT|SELF_SIGNED|UNABLE_TO_|ERR_TLS_/,
+    what: 'The TLS certificate of {host} is not trusted.',
+    remedy:
+      'Check the address in {setBy}. ' +
+      'For a private certificate authority, set NODE_EXTRA_CA_CERTS to the file with its certificate.',
+  },
+  {
+    codes: /^(ECONNRESET|EPIPE|UND_ERR_SOCKET|HPE_)/,
+    what: '{host} closed the connection without a complete answer.',
+    remedy:
+      'Run the command again. If it fails again, check whether the address in {setBy} must begin with https://.',
+  },
+  {
+    codes: /^/,
+    what: '{host} cannot be reached.',
+    remedy: 'Check the address in {setBy}, your network connection, and firewalls.',
+  },
+];
+
+export function whyNoAnswer(code: string, address: Address): string[] {
+  const { what, remedy } = connectionFaults.find(({ codes }) => codes.test(code))!;
+  const { url, setBy } = address;
+  const start =
+    url === sandboxAddress ? 'Start a sandbox with "npx partner-network sandbox"' : 'Start the service';
+  const facts = { host: new URL(url).host, setBy, start };
+  return [`${fillIn(what, facts)} (${code})`, fillIn(remedy, facts)];
+}

@@ -1,0 +1,209 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { commandLineBounds as bounds } from '@partner-network/common/bounds/command-line';
+import { command, exitUsage, printReport } from '@partner-network/common/command-line/command';
+import { junitXml } from '@partner-network/common/command-line/junit';
+import {
+  addedIn,
+  defaulted,
+  flag,
+  oneOf,
+  optional,
+  plainText,
+  repeated,
+  wholeNumber,
+} from '@partner-network/common/command-line/options';
+import { writeReport } from '@partner-network/common/command-line/report-file';
+import { table } from '@partner-network/common/command-line/table';
+import { OperatorError } from '@partner-network/common/operator-error';
+import { createStopSignal } from '@partner-network/common/signals';
+import { basePath, type ListingName } from '@partner-network/contract/operations';
+import { rehearsalsBounds } from '@partner-network/service/rehearsals/bounds';
+import {
+  scenarioList,
+  scenarioNames,
+  scenarios,
+  type Verdict,
+} from '@partner-network/service/rehearsals/scenarios';
+import { openPrivateSandbox } from './private-sandbox.ts';
+
+const listings = oneOf(['brands', 'balances']);
+const seconds = wholeNumber(1, bounds.mostRehearsalSeconds);
+/** The exit status if nothing could be judged. */
+const exitUntested = 3;
+/** As a shell reports a program that Ctrl-C ended. */
+const exitInterrupted = 130;
+
+export const rehearse = command({
+  program: {
+    name: 'COMMAND',
+    help: 'program to run once per scenario, with its arguments; without it, rehearse by hand',
+    isOptional: true,
+  },
+  options: addedIn('0.2.0', {
+    scenario: repeated('NAME', oneOf(scenarioNames), 'scenario to rehearse; without it, all of them', []),
+    listing: defaulted('brands|balances', listings, 'brands', 'listing to rehearse with'),
+    timeout: defaulted('SECONDS', seconds, 60, 'time after which the program is killed'),
+    junit: optional('FILE', plainText(bounds.pathCharacters), 'also write a JUnit report'),
+    json: flag('print one JSON document'),
+    list: flag('list the scenarios and end'),
+  }),
+  conflicts: ({ listing, scenario }) => {
+    const others = scenario.filter((name) => (scenarios[name].listing ?? listing) !== listing);
+    return others.map((name) => `--scenario ${name} needs --listing balances.`);
+  },
+  run: async ({ scenario, listing, timeout, junit, json, list }, program, output) => {
+    const chosen = scenarioList.filter(({ name, listing: only = listing }) =>
+      scenario.length === 0 ? list || only === listing : scenario.includes(name),
+    );
+    if (list) {
+      const text = table(chosen, {
+        SCENARIO: ({ name }) => name,
+        'WHAT HAPPENS': ({ happens }) => happens,
+        'WHAT A CLIENT MUST DO': ({ expects }) => expects,
+      });
+      return printReport({ value: { scenarios: chosen }, text }, json, output);
+    }
+    const isByHand = program.length === 0;
+    if (isByHand && (json || junit !== undefined))
+      throw new OperatorError('--json and --junit need a command after --.', { exitStatus: exitUsage });
+    // Before the program runs. It also removes an old report.
+    writeReport(junit, '');
+
+    const stop = createStopSignal();
+    await stop.listen();
+    const ending = new AbortController();
+    const interrupted = new OperatorError('Interrupted.', { exitStatus: exitInterrupted });
+    // A closed terminal would leave the programs and the folder behind.
+    process.once('SIGHUP', () => process.kill(process.pid, 'SIGTERM'));
+    const stopped = stop.signal.then(() => ending.abort(interrupted));
+    await using opened = new AsyncDisposableStack();
+    const rehearsals = await openPrivateSandbox(chosen, listing, opened);
+    if (isByHand) {
+      output.answer(greeting(rehearsals));
+      await stopped;
+      return;
+    }
+    const results: Result[] = [];
+    const queue = rehearsals.entries();
+    async function work(): Promise<void> {
+      for (const [index, { variables, verdict }] of queue) {
+        ending.signal.throwIfAborted();
+        const signal = AbortSignal.any([ending.signal, AbortSignal.timeout(timeout * 1_000)]);
+        const ended = await runProgram(program, { ...process.env, ...variables }, signal);
+        ending.signal.throwIfAborted();
+        results[index] = { ...ended, ...(await verdict()) };
+        if (process.stderr.isTTY) output.remark(`${results[index].scenario}: done.`);
+      }
+    }
+    await Promise.all(Array.from({ length: bounds.rehearsedAtOnce }, work)).finally(() => ending.abort());
+    if (results.every(({ requests }) => requests.length === 0)) {
+      const names = Object.keys(rehearsals[0]!.variables).join(', ');
+      const needed = `It must use ${names}, and add paths such as /${listing} to the whole base URL.`;
+      const message = `No request with the key arrived at the base URL: ${results[0]!.end}\n${needed}`;
+      throw new OperatorError(message, { exitStatus: exitUntested });
+    }
+    const { junitText, remarks, ...report } = reportOf(listing, results);
+    for (const text of remarks) output.remark(text);
+    writeReport(junit, junitText);
+    printReport(report, json, output);
+  },
+});
+
+/** Runs a program to its end. An abort kills it with everything that it started. */
+async function runProgram(
+  [file = '', ...words]: readonly string[],
+  env: NodeJS.ProcessEnv,
+  signal: AbortSignal,
+) {
+  const startedMs = performance.now();
+  // Detached: a process group of its own, so that a shell's children are killed with it.
+  const child = spawn(file, words, { env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  const streams = [child.stdout, child.stderr];
+  let output = '';
+  for (const stream of streams) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output = (output + text).slice(-bounds.keptOutputCharacters);
+    });
+  }
+  const killGroup = () => {
+    try {
+      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+    } catch {
+      // The whole group has ended.
+    }
+  };
+  signal.addEventListener('abort', killGroup);
+  child.once('exit', () => {
+    // What it left in the background is not waited for. The rest of its output is.
+    killGroup();
+    setTimeout(() => streams.map((stream) => stream.destroy()), bounds.outputWaitMs).unref();
+  });
+  try {
+    const [status, killedBy] = await once(child, 'close');
+    const ending = killedBy === null ? `exited with status ${status}` : `was ended by ${killedBy}`;
+    const how = signal.aborted ? 'was killed because of --timeout' : ending;
+    const lines = output.trimEnd().split('\n').slice(-bounds.shownOutputLines).join('\n');
+    const end = `the command ${how} and printed ${lines === '' ? 'nothing.' : `last:\n${lines}`}`;
+    return { end, isKilled: signal.aborted, seconds: (performance.now() - startedMs) / 1_000 };
+  } catch (error) {
+    const reason = `${(error as Error).message}. Check its name, or give its path.`;
+    throw new OperatorError(`Cannot start "${file}": ${reason}`, { exitStatus: exitUntested });
+  } finally {
+    signal.removeEventListener('abort', killGroup);
+  }
+}
+
+/** How a program ended in one scenario, and what the sandbox says about it. */
+type Result = Awaited<ReturnType<typeof runProgram>> & Verdict;
+
+/** A table with the promises that are not kept below each scenario, and the same in other forms. */
+function reportOf(listing: ListingName, results: readonly Result[]) {
+  const judged = results.map(({ promises, ...result }) => {
+    const unkept = promises.filter(({ verdict }) => verdict !== 'kept');
+    // Promises with the same reason share a line.
+    const alike = Object.values(Object.groupBy(unkept, ({ reason }) => reason));
+    const faults = alike.map((group = []) => {
+      const names = group.map(({ name }) => name).join(', ');
+      return `${group[0]!.verdict}: ${names}. ${group[0]!.reason}`;
+    });
+    return { ...result, promises, faults, passed: faults.length === 0 };
+  });
+  const failed = judged.filter(({ passed }) => !passed);
+  const [heading, ...rows] = table(judged, {
+    SCENARIO: ({ scenario }) => scenario,
+    RESULT: ({ passed }) => (passed ? 'passed' : 'failed'),
+    REQUESTS: ({ requests: { length } }) =>
+      length < rehearsalsBounds.runRequests ? `${length}` : `${length}+`,
+    SECONDS: ({ seconds }) => seconds.toFixed(1),
+  }).split('\n');
+  const lines = rows.flatMap((row, index) => [row, ...judged[index]!.faults.map((fault) => `  ${fault}`)]);
+  const cases = judged.map(({ scenario: name, seconds, faults }) => {
+    return { group: `rehearse.${listing}`, name, seconds, failure: faults.join('\n') || undefined };
+  });
+  const count = `Failed: ${failed.length} of ${results.length} scenarios.`;
+  const remedy = `Run one scenario alone with --scenario ${failed[0]?.scenario}.`;
+  const shown = judged.map(({ scenario, passed, promises }) => ({ scenario, passed, promises }));
+  return {
+    value: { listing, scenarios: shown },
+    text: [heading, ...lines].join('\n'),
+    failure: failed.length === 0 ? undefined : `${count} ${remedy}`,
+    junitText: junitXml('partner-network rehearse', cases),
+    remarks: judged
+      .filter(({ passed, isKilled }) => !passed || isKilled)
+      .map(({ scenario, end }) => `${scenario}: ${end}`),
+  };
+}
+
+/** What somebody needs to rehearse by hand. The key of one scenario works in all of them. */
+function greeting(rehearsals: Awaited<ReturnType<typeof openPrivateSandbox>>): string {
+  const { name, url, variables } = rehearsals.at(-1)!;
+  return `${table(rehearsals, { SCENARIO: (one) => one.name, 'BASE URL': (one) => one.url + basePath })}
+
+${table(Object.entries(variables), { VARIABLE: ([key]) => key, VALUE: ([, value]) => value })}
+
+See which promises were kept, for example at ${url}, with the key.
+Add a dot and a name to a scenario for a new run, such as ${name}.second.
+Press Ctrl-C to stop.
+`;
+}

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { answering, holdSecondPage, partnerVariables } from '../../../testkit/fixtures/partner.ts';
+import { startTestService } from '../../../testkit/fixtures/service.ts';
+import { needsTerminal, onTerminal } from '../../../testkit/fixtures/terminal.ts';
+import { until } from '../../../testkit/fixtures/until.ts';
+
+test(
+  'shows a table that fits the terminal, page by page, and the number of records',
+  needsTerminal,
+  async (t) => {
+    const held = holdSecondPage();
+    const { port, database } = await startTestService(t, { reads: held.reads });
+    const hostile = '日本語\u009b2J';
+    await database.execute('update brands set name = $1 where id = $2', hostile, 'b2');
+    const terminal = onTerminal(t, 57, ['brands', 'list', '--all', '--limit', '2'], partnerVariables(port));
+    await until(30_000, () => terminal.shown().includes('b2'));
+    assert.doesNotMatch(terminal.shown(), /b3/);
+    held.release();
+    assert.equal(await terminal.ended, 0);
+    assert.equal(
+      terminal.shown(),
+      [
+        'NAME            REFERENCE  COLOR    ID  UPDATED (UTC)',
+        `Café "Ünïcode…  ref one    #Ab12eF  b1  2026-01-01 00:00`,
+        '日本語\ufffd2J       shared              b2  2026-01-01 00:00',
+        'Empty metadata  shared              b3  2026-01-01 00:00',
+        '',
+        '3 brands.',
+        '',
+      ].join('\n'),
+    );
+  },
+);
+
+test('formats money, and lets no record control the terminal', needsTerminal, async (t) => {
+  const { port, database } = await startTestService(t);
+  const name = 'a\u009b2Jb';
+  await database.execute('update brands set name = $1 where id = $2', name, 'b2');
+  const variables = partnerVariables(port);
+  const strange = await answering(t, 200, JSON.stringify({ brands: [], cursor: name }));
+  const [balances = '', brands = '', json = '', cursor = ''] = await Promise.all(
+    [
+      ['balances', 'list', '--customer', 'alice', '--limit', '2'],
+      ['brands', 'list'],
+      ['brands', 'list', '--json', '--reference-id', 'shared'],
+      ['brands', 'list', '--json', '--base-url', strange],
+    ].map(async (words) => {
+      const terminal = onTerminal(t, 80, words, variables);
+      assert.equal(await terminal.ended, 0);
+      return terminal.shown();
+    }),
+  );
+  assert.equal(
+    balances,
+    [
+      'ID                    AMOUNT  TYPE      UPDATED (UTC)',
+      'bal1  $90,071,992,547,409.91  CHECKING  2026-01-01 00:00',
+      'bal2                   $0.00  CHECKING  2026-01-01 00:00',
+      '',
+      '2 balances.',
+      'There are more balances. --all lists every page, and --json prints the next cursor.',
+      '',
+    ].join('\n'),
+  );
+  assert.match(brands, / #Ab12eF /);
+  assert.doesNotMatch(brands + json, /[\u001b\u009b]/);
+  assert.match(json, /"name":"a\\u009b2Jb"/);
+  assert.equal(JSON.parse(json).brands[0].name, name);
+  assert.equal(cursor, '{"brands":[],"cursor":"a\\u009b2Jb"}\n');
+});

@@ -1,0 +1,40 @@
+/** The real command finds nothing wrong with our own service, on either engine and with every case. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { basePath } from '@partner-network/contract/operations';
+import { createMemoryLimiter } from '../../../service/src/limiter/memory.ts';
+import { run } from '../../../testkit/fixtures/run.ts';
+import { startTestService } from '../../../testkit/fixtures/service.ts';
+import type { CaseResult } from '../../src/conformance/case.ts';
+import { allCases } from '../../src/conformance/cases/index.ts';
+import { fillDeployment, type WholeGiven } from './deployment.ts';
+
+test('our own service conforms', { concurrency: true }, async (t) => {
+  const engines = ['sqlite', 'postgres'] as const;
+  await Promise.all(
+    engines.map((engine) =>
+      t.test(engine, async (t) => {
+        let given: WholeGiven | undefined;
+        const service = await startTestService(t, {
+          engine,
+          data: {
+            name: 'conformance',
+            fill: async (store) => {
+              [given] = await fillDeployment(store, ['acme']);
+            },
+          },
+          limiters: { brands: createMemoryLimiter(50) },
+        });
+        const baseUrl = `http://127.0.0.1:${service.port}${basePath}`;
+        const words = ['conformance', baseUrl, '--burst', '--json'];
+        const { status, stdout, stderr } = await run(words, { variables: given! });
+        const { cases } = JSON.parse(stdout) as { cases: readonly CaseResult[] };
+        assert.deepEqual(
+          cases.filter((each) => each.status !== 'passed'),
+          [],
+        );
+        assert.deepEqual([status, cases.length, stderr], [0, allCases.length, '']);
+      }),
+    ),
+  );
+});

@@ -1,0 +1,154 @@
+import { createCipheriv, createDecipheriv, createSecretKey, randomFillSync } from 'node:crypto';
+import { cursorsBounds } from '@partner-network/common/bounds/cursors';
+import type { Environment } from '@partner-network/contract/environments';
+import { lengths } from '@partner-network/contract/limits';
+import { refusal } from '@partner-network/http/refusal';
+import type { CursorKey } from '@partner-network/store/port';
+
+/** What a cursor is bound to. With any other value it does not open. */
+export interface CursorScope {
+  readonly endpoint: string;
+  readonly partnerId: string;
+  readonly filters: readonly (string | number | undefined)[];
+}
+
+/** The position of a client in a listing: the last id it got, and the database state that it has seen. */
+export interface Position {
+  readonly after: string;
+  readonly walPosition: bigint;
+}
+
+export const firstPosition: Position = { after: '', walPosition: 0n };
+
+export type Cursors = Pick<ReturnType<typeof createCursors>, 'seal' | 'open'>;
+
+type Key = Pick<CursorKey, 'id' | 'secret' | 'opens_until'>;
+
+const cipher = 'aes-256-gcm';
+const nonceBytes = 12;
+const tagBytes = 16;
+const cipherOptions = { authTagLength: tagBytes };
+const timeBytes = 6;
+const walPositionBytes = 8;
+/** Key id and nonce, which are not encrypted. */
+const headBytes = 1 + nonceBytes;
+const fixedBytes = headBytes + timeBytes + walPositionBytes + 1 + tagBytes;
+const largestIdBytes = Math.floor((lengths.cursor * 3) / 4) - fixedBytes;
+
+/** 256 random nonces at a time: the kernel takes as long for 12 bytes as for a thousand. */
+const nonces = Buffer.alloc(nonceBytes * 256);
+let nonceEnd = nonces.length;
+
+function nextNonce(): Buffer {
+  if (nonceEnd === nonces.length) {
+    randomFillSync(nonces);
+    nonceEnd = 0;
+  }
+  nonceEnd += nonceBytes;
+  return nonces.subarray(nonceEnd - nonceBytes, nonceEnd);
+}
+
+/**
+ * Cursors are encrypted with the first key and decrypted with any of them. The bytes of a cursor: key id,
+ * nonce, encrypted (expiry, WAL position, id), authentication tag.
+ */
+export function createCursors(keys: readonly Key[], environment: Environment, nowMs: () => number) {
+  let sealingKey: ReturnType<typeof openingKey>;
+  let openingKeys: ReadonlyMap<number, typeof sealingKey>;
+  renew(keys);
+
+  /** Replaces the keys. The first one seals. */
+  function renew(renewed: readonly Key[]): void {
+    const all = renewed.map(openingKey);
+    sealingKey = all[0]!;
+    openingKeys = new Map(all.map((key) => [key.id, key]));
+  }
+
+  /** Authenticated but not part of the cursor: it opens only in the same environment, listing and search. */
+  function bindingOf({ endpoint, partnerId, filters }: CursorScope): Buffer {
+    return Buffer.from(JSON.stringify([environment, endpoint, partnerId, ...filters.map((f) => f ?? null)]));
+  }
+
+  function unseal(scope: CursorScope, cursor: string): Position | undefined {
+    const bytes = Buffer.from(cursor, 'base64url');
+    // The decoder ignores stray characters and unused bits: without this, a cursor would have several texts.
+    if (bytes.length < fixedBytes || bytes.toString('base64url') !== cursor) return undefined;
+    const key = openingKeys.get(bytes[0]!);
+    // A key that is past its time opens nothing, even if it is still stored.
+    if (key === undefined || key.opensUntilMs <= nowMs()) return undefined;
+    const decipher = createDecipheriv(cipher, key.secret, bytes.subarray(1, headBytes), cipherOptions);
+    decipher.setAAD(bindingOf(scope)).setAuthTag(bytes.subarray(-tagBytes));
+    const sealed = bytes.subarray(headBytes, -tagBytes);
+    const plain = Buffer.concat([decipher.update(sealed), decipher.final()]);
+    if (plain.readUIntBE(0, timeBytes) <= nowMs()) return undefined;
+    return {
+      after: unpackId(plain.subarray(timeBytes + walPositionBytes)),
+      walPosition: plain.readBigUInt64BE(timeBytes),
+    };
+  }
+
+  return {
+    renew,
+
+    /** Makes the cursor for the records after this position. */
+    seal(scope: CursorScope, position: Position): string {
+      const nonce = nextNonce();
+      const when = Buffer.allocUnsafe(timeBytes + walPositionBytes);
+      when.writeUIntBE(nowMs() + cursorsBounds.cursorLifetimeMs, 0, timeBytes);
+      when.writeBigUInt64BE(position.walPosition, timeBytes);
+      const sealer = createCipheriv(cipher, sealingKey.secret, nonce, cipherOptions);
+      sealer.setAAD(bindingOf(scope));
+      const sealed = sealer.update(Buffer.concat([when, packId(position.after)]));
+      sealer.final();
+      const cursor = [Buffer.of(sealingKey.id), nonce, sealed, sealer.getAuthTag()];
+      return Buffer.concat(cursor).toString('base64url');
+    },
+
+    /** The position in a cursor. Every invalid cursor gets the same refusal. */
+    open(scope: CursorScope, cursor: string): Position {
+      let position: Position | undefined;
+      try {
+        position = unseal(scope, cursor);
+      } catch {
+        // The tag does not match. The client learns only that the cursor is invalid.
+      }
+      if (position === undefined) throw refusal('INVALID_CURSOR', {}, 'cursor');
+      return position;
+    },
+  };
+}
+
+function openingKey({ id, secret, opens_until }: Key) {
+  const opensUntilMs = opens_until === undefined ? Number.POSITIVE_INFINITY : Date.parse(opens_until);
+  return { id, secret: createSecretKey(secret), opensUntilMs };
+}
+
+const asUtf8 = 0;
+const asCodePoints = 1;
+const bitsPerCodePoint = 21n;
+
+/**
+ * Encodes an id so that it fits. 256 code points take up to 1,024 bytes in UTF-8, more than a cursor of 1,024
+ * characters can hold, but only 672 bytes with 21 bits each.
+ */
+function packId(id: string): Buffer {
+  const utf8 = Buffer.from(id);
+  if (utf8.length <= largestIdBytes) return Buffer.concat([Buffer.of(asUtf8), utf8]);
+  let bits = 1n;
+  for (const character of id) bits = (bits << bitsPerCodePoint) | BigInt(character.codePointAt(0)!);
+  const hex = bits.toString(16);
+  return Buffer.concat([
+    Buffer.of(asCodePoints),
+    Buffer.from(hex.padStart(hex.length + (hex.length % 2), '0'), 'hex'),
+  ]);
+}
+
+function unpackId(packed: Buffer): string {
+  const body = packed.subarray(1);
+  if (packed[0] === asUtf8) return body.toString();
+  let id = '';
+  for (let bits = BigInt(`0x${body.toString('hex')}`); bits > 1n; bits >>= bitsPerCodePoint) {
+    id = String.fromCodePoint(Number(BigInt.asUintN(Number(bitsPerCodePoint), bits))) + id;
+  }
+  return id;
+}

@@ -1,0 +1,61 @@
+import { type Metric, metric, metricOf, type Reading } from '@partner-network/common/observability/metric';
+import type { Environment } from '@partner-network/contract/environments';
+import type { Operation } from '@partner-network/contract/operations';
+import type { Logger } from 'pino';
+import { createMemoryLimiter } from './memory.ts';
+import type { Limiter } from './port.ts';
+import { createRedisLimiter } from './redis/limiter.ts';
+import { openRedisLink, type RedisLink } from './redis/link.ts';
+import type { RedisAddress } from './redis/url.ts';
+
+type ByOperation<T> = Readonly<Partial<Record<Operation['name'], T>>>;
+
+interface LimiterConfig {
+  readonly environment: Environment;
+  /** Requests per second. An operation with rate 0 is not limited. */
+  readonly rates: ByOperation<number>;
+  /** Lowest number of instances to assume, whatever Redis reports. */
+  readonly instances?: number;
+  /** The Redis through which instances count together. Without it each instance counts alone. */
+  readonly redis?: RedisAddress | undefined;
+}
+
+export type OpenLimiters = Awaited<ReturnType<typeof openLimiters>>;
+
+export async function openLimiters({ environment, rates, instances = 1, redis }: LimiterConfig, log: Logger) {
+  const limited = Object.entries(rates).filter(([, rate]) => rate > 0) as [Operation['name'], number][];
+  const needsRedis = redis !== undefined && limited.length > 0;
+  const link = needsRedis ? await openRedisLink(redis, environment, instances, log) : undefined;
+  const opened = limited.map(([operation, rate]): NamedLimiter => {
+    const limiter = link && createRedisLimiter(link, environment, operation, rate);
+    return [operation, limiter ?? createMemoryLimiter(rate)];
+  });
+  const limiters: ByOperation<Limiter> = Object.fromEntries(opened);
+  return { limiters, metrics: metricsOf(opened, link), close: async () => link?.close() };
+}
+
+type NamedLimiter = readonly [operation: string, limiter: Limiter];
+
+function metricsOf(limiters: readonly NamedLimiter[], link: RedisLink | undefined): Metric[] {
+  if (limiters.length === 0) return [];
+  const decisions = metricOf('partner_network_limiter_decisions_total', () => limiters.flatMap(decisionsOf));
+  if (link === undefined) return [decisions];
+  return [
+    decisions,
+    metric('partner_network_limiter_fallbacks_total', () => Object.fromEntries(limiters.map(fallbacksOf))),
+    metric('partner_network_limiter_instances', link.knownInstances),
+  ];
+}
+
+function decisionsOf([operation, { tallies }]: NamedLimiter): Reading[] {
+  return tallies.flatMap(({ source, admitted, refused }) => [
+    { labels: { operation, source, outcome: 'admitted' }, value: admitted },
+    { labels: { operation, source, outcome: 'refused' }, value: refused },
+  ]);
+}
+
+/** The sum of the decisions with source `local`, which `decisionsOf` has by outcome. */
+function fallbacksOf([operation, { tallies }]: NamedLimiter): readonly [string, number] {
+  const { admitted, refused } = tallies.find(({ source }) => source === 'local')!;
+  return [operation, admitted + refused];
+}

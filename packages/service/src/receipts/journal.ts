@@ -1,0 +1,44 @@
+import { receiptsBounds } from '@partner-network/common/bounds/receipts';
+import { metric } from '@partner-network/common/observability/metric';
+import { toTime } from '@partner-network/common/times';
+import type { Receipt, ReceiptWrites } from '@partner-network/store/port';
+import type { Logger } from 'pino';
+import { createBatchWriter } from './batch-writer.ts';
+
+export type Journal = ReturnType<typeof createJournal>;
+
+const minuteMs = 60_000;
+
+/** Writes receipts and key uses in the background, so that no request waits for them. */
+export function createJournal(store: ReceiptWrites, log: Logger) {
+  const { receiptsWaiting, keyUsesNoted } = receiptsBounds;
+  const receipts = createBatchWriter('receipts', receiptsWaiting, store.recordReceipts, log);
+  const uses = createBatchWriter('last uses of keys', keyUsesNoted, store.recordKeyUses, log);
+  const { counts } = receipts;
+  /** The minute in which each key was last used. */
+  const noted = new Map<string, number>();
+
+  return {
+    add: (receipt: Receipt): void => receipts.add(receipt.request_id, receipt),
+
+    /** A key costs at most one write per minute. */
+    noteUse(keyId: string, nowMs: number): void {
+      const minute = Math.floor(nowMs / minuteMs);
+      if (noted.get(keyId) === minute) return;
+      // Clearing costs at most one redundant write per key.
+      if (noted.size >= keyUsesNoted) noted.clear();
+      noted.set(keyId, minute);
+      uses.add(keyId, { keyId, usedAt: toTime(minute * minuteMs) });
+    },
+
+    metrics: [
+      metric('partner_network_receipts_waiting', receipts.waiting),
+      metric('partner_network_receipts_written_total', () => counts.written),
+      metric('partner_network_receipts_dropped_total', () => counts.dropped),
+    ],
+
+    async close(): Promise<void> {
+      await Promise.all([receipts.close(), uses.close()]);
+    },
+  };
+}

@@ -1,0 +1,139 @@
+/** The reference at /docs: a bundled library shows the OpenAPI document and the guides for partners. */
+import { createHash, randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { type Environment, keyPrefixes } from '@partner-network/contract/environments';
+import type { Rates } from '@partner-network/contract/openapi/document';
+import { openApiPath } from '@partner-network/contract/operations';
+import { fillIn } from '@partner-network/contract/sentence';
+import type { Route } from '@partner-network/http/handle';
+import { type Body, bodyOf, bodyOfBrotli, bodyRoute } from './body.ts';
+
+export interface Surroundings {
+  readonly environment: Environment;
+  readonly publicUrl: () => string;
+  /** A public key of the demo data, offered to readers of the reference who have no key. */
+  readonly demoKey?: string | undefined;
+}
+
+const folder = new URL('../../assets/reference/', import.meta.url);
+const library: { version: string; sha256: string } = JSON.parse(
+  readFileSync(new URL('library.json', folder), 'utf8'),
+);
+
+const oneYear = 'public, max-age=31536000, immutable';
+/** Keeps the files out of other sites' pages, and the address of the page out of requests to other sites. */
+const isolation = ['Cross-Origin-Resource-Policy', 'same-origin', 'Referrer-Policy', 'no-referrer'];
+const javascript = 'text/javascript; charset=utf-8';
+const json = 'application/json; charset=utf-8';
+
+function fileRoute(body: Body, type: string, cacheControl: string): Route {
+  return bodyRoute(body, ['Content-Type', type, 'Cache-Control', cacheControl, ...isolation]);
+}
+
+/** The path and route of an own file. The path changes with the content, so that browsers may cache it. */
+function ownFile(name: string, type: string): [path: string, Route] {
+  const content = readFileSync(new URL(name, folder));
+  const digest = createHash('sha256').update(content).digest('hex').slice(0, 8);
+  const body = bodyOf(async () => content);
+  return [`/docs/${name.replace('.', `-${digest}.`)}`, fileRoute(body, type, oneYear)];
+}
+
+const start = ownFile('start.js', javascript);
+const style = ownFile('style.css', 'text/css; charset=utf-8');
+const icon = ownFile('icon.svg', 'image/svg+xml');
+const libraryPath = `/docs/library-${library.version}-${library.sha256.slice(0, 8)}.js`;
+const guidesPath = '/docs/guides.json';
+const plainGuidesPath = '/docs/guides';
+
+const collectionFile = 'reference/partners/partner-network.postman_collection.json';
+const collectionPath = '/docs/partner-network.postman_collection.json';
+
+const template = (name: string) => readFileSync(new URL(name, folder), 'utf8');
+const pageTemplate = template('page.html');
+const guidesTemplate = template('guides.html');
+/** Addresses on the page are relative, so that it works under a path prefix of a proxy. */
+const relativeFiles = {
+  library: libraryPath.slice(1),
+  start: start[0].slice(1),
+  style: style[0].slice(1),
+  icon: icon[0].slice(1),
+  guides: guidesPath.slice(1),
+  document: openApiPath.slice(1),
+};
+
+/** The paths of the reference. The library, the guides and the OpenAPI document are loaded on first use. */
+export function referenceRoutes(surroundings: Surroundings, rates: Rates): [string, Route][] {
+  const { environment, publicUrl, demoKey } = surroundings;
+  const stored = bodyOfBrotli(() => readFile(new URL('library.js.br', folder)));
+  // A demo key works only in a sandbox with the demo data.
+  const offered = environment === 'sandbox' ? demoKey : undefined;
+  const read = async () => {
+    const { readGuides } = await import('./guides.ts');
+    const key = offered ?? `${keyPrefixes[environment]}…`;
+    return readGuides({
+      publicUrl: publicUrl(),
+      key,
+      isOwnSandbox: offered !== undefined,
+      files: { [collectionFile]: collectionPath },
+    });
+  };
+  const collection = bodyOf(() => readFile(new URL(`../../../../docs/${collectionFile}`, import.meta.url)));
+  const guides = bodyOf(async () => Buffer.from(JSON.stringify({ demoKey: offered, guides: await read() })));
+  const plainGuidesPage = bodyOf(async () => {
+    const { plainGuides } = await import('./plain.ts');
+    return Buffer.from(fillIn(guidesTemplate, { ...relativeFiles, plain: plainGuides(await read()) }));
+  });
+  const page = bodyOf(async () => {
+    const { plainReference } = await import('./plain.ts');
+    const { openApiDocument } = await import('@partner-network/contract/openapi/document');
+    const document = openApiDocument({ environment, publicUrl: publicUrl() }, rates);
+    const plain = plainReference(document, await read(), plainGuidesPath.slice(1));
+    return Buffer.from(fillIn(pageTemplate, { ...relativeFiles, ...plain, nonce: '{nonce}' }));
+  });
+  return [
+    ['/docs', pageRoute(page)],
+    [libraryPath, fileRoute(stored, javascript, oneYear)],
+    [guidesPath, fileRoute(guides, json, 'no-cache')],
+    [collectionPath, fileRoute(collection, json, 'no-cache')],
+    [
+      plainGuidesPath,
+      bodyRoute(plainGuidesPage, [...htmlHeaders, ...policy(`'self'`), 'Cache-Control', 'no-cache']),
+    ],
+    start,
+    style,
+    icon,
+  ];
+}
+
+const htmlHeaders = ['Content-Type', 'text/html; charset=utf-8', ...isolation];
+
+/** The page at /docs. The nonce allows the style elements that the library makes. */
+function pageRoute(page: Body): Route {
+  return async ({ headers }) => {
+    const text = (await page('identity')).toString();
+    const nonce = randomBytes(16).toString('base64');
+    headers.push(...htmlHeaders, 'Cache-Control', 'no-store', 'Cross-Origin-Opener-Policy', 'same-origin');
+    headers.push(...policy(`'self' 'nonce-${nonce}'`));
+    return text.replace('{nonce}', nonce);
+  };
+}
+
+/**
+ * The Content-Security-Policy: only our own scripts, styles and images. Style attributes are allowed, because
+ * the library writes some and they cannot carry a nonce. They can neither select nor load anything.
+ */
+function policy(styles: string): string[] {
+  const rules = [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src ${styles}`,
+    "style-src-attr 'unsafe-inline'",
+    "connect-src 'self'",
+    "img-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ];
+  return ['Content-Security-Policy', rules.join('; ')];
+}

@@ -1,0 +1,86 @@
+/** The pipeline of a listing request: authenticate, scope, rate limit, parameters, grant, query, respond. */
+import type { Environment } from '@partner-network/contract/environments';
+import { type ListingName, parametersBoundToCursor } from '@partner-network/contract/operations';
+import type { Route } from '@partner-network/http/handle';
+import type { Overload } from '@partner-network/http/overload/overload';
+import { parseParameters, validParameters } from '@partner-network/http/parameters/parameters';
+import type { Reads } from '@partner-network/store/port';
+import { identify, requireValid } from '../auth/authenticate.ts';
+import { requireScope } from '../auth/authorize.ts';
+import type { KeyCache } from '../auth/key-cache.ts';
+import { type Cursors, firstPosition } from '../cursors/cursors.ts';
+import type { Limiter } from '../limiter/port.ts';
+import { admit } from '../limiter/rate-limit.ts';
+import type { Listing } from '../listings/listing.ts';
+import type { Journal } from '../receipts/journal.ts';
+import { type Access, receiptOf } from '../receipts/receipt.ts';
+
+export interface PipelineParts {
+  readonly environment: Environment;
+  readonly store: Reads;
+  readonly cursors: Cursors;
+  /** A listing without a limiter is not limited. */
+  readonly limiters: Readonly<Partial<Record<ListingName, Limiter>>>;
+  readonly journal: Pick<Journal, 'add' | 'noteUse'>;
+  /** Without it, one partner may use all database connections. */
+  readonly overload?: Pick<Overload, 'withinShare'> | undefined;
+  /** A function, because the service's own port is known only once it listens. */
+  readonly publicUrl: () => string;
+  readonly nowMs: () => number;
+}
+
+export function listingRoute(parts: PipelineParts, keyCache: KeyCache, listing: Listing): Route {
+  const { environment, store, cursors, limiters, journal, overload, nowMs } = parts;
+  const { operation, access: accessOf } = listing;
+  const limiter = limiters[operation.name];
+  const boundNames = parametersBoundToCursor(operation);
+  let publicAddress: string | undefined;
+  const sources = {
+    store,
+    publicAddress: () => (publicAddress ??= JSON.stringify(parts.publicUrl()).slice(1, -1)),
+    nowMs,
+  };
+
+  return async (exchange) => {
+    exchange.operation = operation.id;
+    const key = await identify(exchange.rawHeaders, store, keyCache, environment);
+    // Logged even if the key is refused below, so that the use of a leaked key can be traced.
+    exchange.partnerId = key.partnerId;
+    exchange.keyId = key.id;
+    let access: Access | undefined;
+    if (accessOf !== undefined) {
+      // From here on every answer leaves a receipt, including refusals.
+      exchange.onAnswered = (code) => {
+        // A refusal has the grant that the request named, even if a rehearsal refuses what was granted.
+        if (code !== undefined) access = undefined;
+        access ??= accessOf(validParameters(operation, exchange.query));
+        journal.add(receiptOf(exchange.requestId, key, access, code, nowMs()));
+      };
+    }
+    requireValid(key, nowMs());
+    journal.noteUse(key.id, nowMs());
+    requireScope(key, operation.scope);
+    await admit(limiter, operation.name, key.partnerId, exchange.headers);
+
+    const parameters = parseParameters(operation, exchange.query);
+    const filters = boundNames.map((name) => parameters[name]);
+    // Absent filters at the end are not sealed, so that cursors survive the addition of an optional one.
+    while (filters.length > 1 && filters.at(-1) === undefined) filters.pop();
+    const scope = { endpoint: operation.id, partnerId: key.partnerId, filters };
+    const cursor = parameters.cursor as string | undefined;
+    const position = cursor === undefined ? firstPosition : cursors.open(scope, cursor);
+
+    // The store checks the grant and reads the page in one statement.
+    const query = () => listing.page(sources, key, parameters, position);
+    const page = await (overload === undefined ? query() : overload.withinShare(key.partnerId, query));
+    if (accessOf !== undefined) access = { ...accessOf(parameters), grantId: page.grantId };
+
+    const { records, bytes, next, walPosition = 0n } = page;
+    const ending =
+      next === undefined ? '' : `,"cursor":"${cursors.seal(scope, { after: next, walPosition })}"`;
+    exchange.headers.push('Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store');
+    // Invalid UTF-8 that another tool stored has become U+FFFD, so the byte count alone does not prove ASCII.
+    exchange.isAscii = bytes === records.length && !records.includes('\ufffd');
+    return `{"${operation.name}":[${records}]${ending}}`;
+  };
+}

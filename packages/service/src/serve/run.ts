@@ -1,0 +1,102 @@
+import { serveBounds } from '@partner-network/common/bounds/serve';
+import type { Output } from '@partner-network/common/command-line/output';
+import { createLog } from '@partner-network/common/observability/log';
+import { readMetrics } from '@partner-network/common/observability/metric';
+import { buildInfo } from '@partner-network/common/observability/process-metrics';
+import { createStopSignal, drainOn } from '@partner-network/common/signals';
+import { ownVersion } from '@partner-network/common/version';
+import { basePath } from '@partner-network/contract/operations';
+import { startHealth } from '@partner-network/http/operations/health';
+import type { Served } from '@partner-network/store/served';
+import type { Logger } from 'pino';
+import type { ServeSettings } from '../settings.ts';
+import type { Serving } from './service.ts';
+
+type Open = (
+  settings: ServeSettings,
+  log: Logger,
+  opened: AsyncDisposableStack,
+  given: { readonly beforeRequests: () => Promise<void> },
+) => Promise<Serving>;
+
+/** Opens the service and its operations address, and closes both after a stop signal. */
+export async function serveUntilStopped(settings: ServeSettings, open: Open, output: Output): Promise<void> {
+  const { environment, database, workers, drainDelaySeconds } = settings;
+  const stop = createStopSignal();
+  const log = createLog(settings.logLevel);
+  // Closed last, so that readiness probes get a 503 until everything else is closed.
+  await using operations = new AsyncDisposableStack();
+  await using opened = new AsyncDisposableStack();
+  // Until then a signal ends the process, also in the middle of a long upgrade, which is rolled back.
+  const serving = await open(settings, log, opened, { beforeRequests: stop.listen });
+  const { publicUrl, address, database: served } = serving;
+
+  const build = buildInfo(environment, database.engine);
+  const read = async () => [...readMetrics([build]), ...(await serving.readMetrics())];
+  // Only now: as soon as this is ready, a balancer sends requests.
+  const health = await startHealth(
+    settings.operations.host,
+    settings.operations.port,
+    serving.ping,
+    read,
+    log,
+  );
+  operations.defer(health.close);
+  const listening = workers === 1 ? 'listening' : `${workers} workers listening`;
+  const place = `${publicUrl}${basePath} from ${databaseText(database.engine, served)}`;
+  output.remark(
+    `Serving ${environment} at ${place}; ${listening} on ${address}, operations on ${health.url}.`,
+  );
+  log.info(
+    {
+      version: ownVersion(),
+      environment,
+      engine: database.engine,
+      database: served.location,
+      schema: served.migration.to,
+      ...(isUpgraded(served) && { upgraded_from_schema: served.migration.from }),
+      public_url: publicUrl,
+      address,
+      operations_address: health.url,
+      workers,
+      sends_traces: settings.tracing !== undefined,
+    },
+    'started',
+  );
+
+  const isLimitedAlone =
+    settings.redis === undefined && Object.values(settings.rates).some((rate) => rate > 0);
+  if (isLimitedAlone) opened.defer(warnOfInstances(served, log));
+
+  const drain = () => {
+    health.drain();
+    serving.drain();
+  };
+  const signaledMs = await drainOn(stop.signal, drainDelaySeconds, { ...serving, drain }, log);
+  await opened.disposeAsync();
+  log.info({ duration_ms: Math.round(performance.now() - signaledMs) }, 'stopped');
+}
+
+function isUpgraded({ migration: { from, to } }: Served): boolean {
+  return from !== to;
+}
+
+function databaseText(engine: 'sqlite' | 'postgres', served: Served): string {
+  const { from, to } = served.migration;
+  const schema = isUpgraded(served) ? `upgraded from schema ${from} to ${to}` : `schema ${to}`;
+  return `${engine === 'sqlite' ? 'the embedded database' : 'Postgres'} ${served.location} (${schema})`;
+}
+
+/** Warns now and every hour if each of several instances limits by itself. Returns a function to stop. */
+export function warnOfInstances({ otherInstances }: Pick<Served, 'otherInstances'>, log: Logger): () => void {
+  const look = async () => {
+    // Without an answer there is nothing to say: an outage of the database is reported elsewhere.
+    const others = (await otherInstances?.().catch(() => 0)) ?? 0;
+    if (others === 0) return;
+    const what = 'other instances serve this database, and each limits rates alone; set --redis on all';
+    log.warn({ other_instances: others }, what);
+  };
+  void look();
+  const timer = setInterval(look, serveBounds.instancesWarningMs).unref();
+  return () => clearInterval(timer);
+}

@@ -1,0 +1,143 @@
+import { httpBounds } from '@partner-network/common/bounds/http';
+import { type MetricRead, readMetrics } from '@partner-network/common/observability/metric';
+import { watchThisProcess } from '@partner-network/common/observability/process-metrics';
+import { connectionsWithin, openFileLimit } from '@partner-network/common/open-files';
+import type { Routes } from '@partner-network/http/handle';
+import { createOverload } from '@partner-network/http/overload/overload';
+import { createRequestMetrics } from '@partner-network/http/request-metrics';
+import {
+  addressOf,
+  createHttpServer,
+  listen,
+  portOf,
+  serveRoutes,
+} from '@partner-network/http/server/server';
+import { openStore } from '@partner-network/store/engines';
+import type { Store } from '@partner-network/store/port';
+import type { Served } from '@partner-network/store/served';
+import type { Logger } from 'pino';
+import { openCursors } from '../cursors/key-refresh.ts';
+import { type OpenLimiters, openLimiters } from '../limiter/open.ts';
+import { createJournal } from '../receipts/journal.ts';
+import type { Rehearsals } from '../rehearsals/rehearsals.ts';
+import type { ServiceSettings } from '../settings.ts';
+import { loadTracing } from '../tracing/load.ts';
+import type { Tracing } from '../tracing/open-telemetry.ts';
+import { createApp, type Parts } from './app.ts';
+
+/** A service that listens: one process, or a supervisor with its workers. */
+export interface Serving {
+  readonly publicUrl: string;
+  readonly database: Served;
+  /** Where it listens. Differs from `publicUrl` behind a proxy. */
+  readonly address: string;
+  /** Resolves if requests can be answered, to a sentence for each part that does not work. */
+  ping(): Promise<readonly string[]>;
+  readMetrics(): Promise<readonly MetricRead[]>;
+  /** Closes each connection after its next response. */
+  drain(): void;
+  /** The number of requests that have no response yet. */
+  unanswered?(): number;
+}
+
+export interface Choices {
+  /** A store that the caller has opened and closes. */
+  readonly store?: Store;
+  /** The rate limit of a worker without Redis, which its supervisor decides. */
+  readonly rateLimit?: OpenLimiters | undefined;
+  readonly demoKey?: string;
+  /** One of several processes, which would each see some requests of a rehearsal: they have none. */
+  readonly isWorker?: boolean;
+  /** Called before the first request can arrive. */
+  readonly beforeRequests?: () => Promise<void>;
+}
+
+/** Opens the parts of a process that answers requests, and listens. The HTTP server is closed first. */
+export async function openService(
+  settings: ServiceSettings,
+  log: Logger,
+  opened: AsyncDisposableStack,
+  given: Choices = {},
+): Promise<Serving> {
+  const { environment, database, rates, instances, redis } = settings;
+  const { host, port } = settings.listener;
+  // Without a collector, OpenTelemetry is not loaded. Before the database, which a start may upgrade.
+  const { openTracing } = settings.tracing ? await loadTracing() : {};
+  const store = given.store ?? (await openStore(database, environment, 'serve', settings.storeOptions));
+  if (given.store === undefined) opened.defer(store.close);
+  store.onFileFault?.((fault) => {
+    if (fault === undefined) log.warn('the database files are back; requests are answered again');
+    else log.error({ fault }, 'the database files were replaced or removed; every request gets a 503');
+  });
+  const rateLimit = given.rateLimit ?? (await openLimiters({ environment, rates, instances, redis }, log));
+  opened.defer(rateLimit.close);
+  const tracing = openTracing?.(settings.tracing!, environment, database.engine, log);
+  opened.defer(async () => tracing?.close());
+  const journal = createJournal(store, log);
+  opened.defer(journal.close);
+  const overload = createOverload({ connections: settings.storeOptions.connections }, log);
+  const watched = watchThisProcess();
+  opened.defer(watched.close);
+  const cursors = await openCursors(store, Date.now, log);
+  opened.defer(cursors.close);
+
+  const server = createHttpServer();
+  const requests = createRequestMetrics();
+  const address = () => addressOf(host, portOf(server));
+  const publicUrl = () => settings.publicUrl ?? address();
+  const parts = {
+    environment,
+    store,
+    cursors,
+    limiters: rateLimit.limiters,
+    journal,
+    overload,
+    publicUrl,
+    demoKey: given.demoKey,
+    nowMs: Date.now,
+  };
+  const room = {
+    connections: connectionsWithin(openFileLimit()),
+    unreadCharacters: httpBounds.unreadCharacters,
+  };
+  // Before `listen`: a worker can get a connection before `listen` resolves.
+  const rehearsals = given.isWorker ? undefined : await rehearsalsOf(parts);
+  const routes = await routesOf(parts, tracing);
+  const http = serveRoutes(server, rehearsals?.routes(routes) ?? routes, log, {
+    room,
+    overload,
+    requests,
+    answer: rehearsals?.answer,
+  });
+  await given.beforeRequests?.();
+  await listen(server, host, port, '--port');
+  opened.defer(http.close);
+  // Before the server, which waits for every response: a rehearsal may have stalled one.
+  opened.defer(() => rehearsals?.close());
+  const metrics = [watched, store, rateLimit, journal, overload, requests, http].flatMap(
+    (part) => part.metrics,
+  );
+  return {
+    publicUrl: publicUrl(),
+    database: store,
+    address: address(),
+    ping: store.ping,
+    readMetrics: async () => readMetrics(metrics),
+    drain: http.drain,
+    unanswered: http.unanswered,
+  };
+}
+
+/** The routes, wrapped in spans if traces are sent. Without tracing nothing of it is loaded. */
+async function routesOf(parts: Parts, tracing: Tracing | undefined): Promise<Routes> {
+  if (tracing === undefined) return createApp(parts);
+  const { tracedParts, tracedRoutes } = await import('../tracing/parts.ts');
+  return tracedRoutes(createApp(tracedParts(parts, tracing)), tracing);
+}
+
+/** Rehearsals, which only a sandbox has. In production, nothing of them is loaded. */
+async function rehearsalsOf(parts: Parts): Promise<Rehearsals | undefined> {
+  if (parts.environment !== 'sandbox') return undefined;
+  const { openRehearsals } = await import('../rehearsals/rehearsals.ts');
+  return openRehearsals(parts.store, parts.nowMs);
+}

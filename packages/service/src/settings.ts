@@ -1,0 +1,284 @@
+/** The flags of `serve`, which other commands share, and the settings that the service is built with. */
+
+import { commandLineBounds } from '@partner-network/common/bounds/command-line';
+import { limiterBounds } from '@partner-network/common/bounds/limiter';
+import { postgresBounds } from '@partner-network/common/bounds/postgres';
+import { serveBounds } from '@partner-network/common/bounds/serve';
+import {
+  type Option,
+  oneOf,
+  originUrl,
+  Problem,
+  plainText,
+  repeatedSetting,
+  setting,
+  type Values,
+  wholeNumber,
+} from '@partner-network/common/command-line/options';
+import { instanceName } from '@partner-network/common/instance';
+import { environments } from '@partner-network/contract/environments';
+import { type ListingName, operations } from '@partner-network/contract/operations';
+import {
+  type DatabaseAddress,
+  parseDatabaseUrl,
+  postgresUrls,
+  type StoreOptions,
+} from '@partner-network/store/address';
+import { parseRedisUrl, type RedisAddress } from './limiter/redis/url.ts';
+import { conflictsOfTracing, tracesOf, tracingSettings } from './tracing/settings.ts';
+
+export const largestPort = 65_535;
+/** Not empty: an empty host would listen on every interface. */
+const hostName = plainText(commandLineBounds.hostCharacters);
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+
+const postgresForm =
+  'postgres://USER:PASSWORD@HOST:PORT/NAME. In a password, write %40 for @ and %2F for /. ' +
+  'After a ?, only sslmode, sslrootcert, sslcert and sslkey are allowed';
+
+function databaseUrl(text: string): DatabaseAddress | Problem {
+  return parseDatabaseUrl(text) ?? new Problem(`must be sqlite:PATH or ${postgresForm}.`);
+}
+
+function replicaUrl(text: string): string | Problem {
+  return postgresUrls(text)?.[0] ?? new Problem(`must be ${postgresForm}.`);
+}
+
+/** The flags of every command that opens a database. */
+export const databaseSettings = {
+  environment: setting(
+    'production|sandbox',
+    'ENVIRONMENT',
+    oneOf(environments),
+    'production',
+    'environment that the database belongs to',
+  ),
+  database: {
+    ...setting(
+      'URL',
+      'DATABASE_URL',
+      databaseUrl,
+      undefined,
+      'sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/NAME',
+    ),
+    default: 'sqlite:data/<environment>.db',
+  },
+};
+
+/** The flags for a Postgres database. */
+const postgresSettings = {
+  replica: repeatedSetting(
+    'URL',
+    'DATABASE_REPLICA_URLS',
+    replicaUrl,
+    postgresBounds.mostReplicas,
+    `Postgres standby to read brands from, at most ${postgresBounds.mostReplicas}; ` +
+      'the variable takes several, separated by commas',
+  ),
+  connections: setting(
+    'N',
+    'DATABASE_CONNECTIONS',
+    wholeNumber(1, postgresBounds.mostPostgresConnections),
+    postgresBounds.postgresConnections,
+    `connections of each process to each Postgres server, 1 to ${postgresBounds.mostPostgresConnections}`,
+  ),
+  'prepared-statements': setting(
+    'on|off',
+    'PREPARED_STATEMENTS',
+    oneOf(['on', 'off']),
+    'on',
+    'set it to off for a connection pooler in transaction mode',
+  ),
+};
+
+export function logLevel(fallback: (typeof logLevels)[number]) {
+  const help = `lowest level to log: ${logLevels.join(', ')}; info logs every request`;
+  return setting('LEVEL', 'LOG_LEVEL', oneOf(logLevels), fallback, help);
+}
+
+type RateSettings = { readonly [Name in ListingName as `${Name}-rate`]: Option<number> };
+
+/** `--brands-rate`, `--balances-rate`: one for each listing of the contract. */
+const rateSettings = Object.fromEntries(
+  operations.map(({ name, defaultRate }) => [
+    `${name}-rate`,
+    setting(
+      'N',
+      `${name.toUpperCase()}_RATE`,
+      wholeNumber(0, limiterBounds.mostRatePerSecond),
+      defaultRate,
+      `list-${name} requests per second for each partner, ` +
+        `at most ${limiterBounds.mostRatePerSecond}; 0 means no limit`,
+    ),
+  ]),
+) as RateSettings;
+
+/** The flags that `serve` and `sandbox` share. */
+export const listenSettings = {
+  host: setting('HOST', 'HOST', hostName, '127.0.0.1', 'address to listen on'),
+  port: setting('PORT', 'PORT', wholeNumber(0, largestPort), 8080, 'port to listen on; 0 takes a free port'),
+  'public-url': {
+    ...setting('URL', 'PUBLIC_URL', originUrl, undefined, 'origin that clients use, without a path'),
+    default: 'http://<host>:<port>',
+  },
+  ...rateSettings,
+  'log-level': logLevel('info'),
+};
+
+/** The error does not repeat the address, which may contain a password. */
+function redisUrl(text: string): RedisAddress | Problem {
+  const form = 'redis://HOST:PORT or rediss://HOST:PORT, with USER:PASSWORD@ and /DATABASE if needed';
+  return parseRedisUrl(text) ?? new Problem(`must be ${form}. Percent-encode special characters.`);
+}
+
+/** The flags for several processes or instances. */
+const sharedSettings = {
+  workers: setting(
+    'N',
+    'WORKERS',
+    wholeNumber(1, serveBounds.mostWorkers),
+    1,
+    `number of processes that answer requests, 1 to ${serveBounds.mostWorkers}; more than 1 needs Postgres`,
+  ),
+  redis: setting(
+    'URL',
+    'REDIS_URL',
+    redisUrl,
+    undefined,
+    'Redis for one rate limit over all instances; without it, each instance counts alone',
+  ),
+  instances: setting(
+    'N',
+    'INSTANCES',
+    wholeNumber(1, limiterBounds.mostInstances),
+    1,
+    `instances, 1 to ${limiterBounds.mostInstances}: while Redis is unavailable, each admits its share`,
+  ),
+};
+
+/** Requests per second of one partner, for each listing. */
+export function ratesOf(config: Values<RateSettings>): Readonly<Partial<Record<ListingName, number>>> {
+  return Object.fromEntries(operations.map(({ name }) => [name, config[`${name}-rate`]]));
+}
+
+/** The flags for the address of probes and metrics. */
+export const operationsAddress = {
+  'ops-host': setting('HOST', 'OPS_HOST', hostName, '127.0.0.1', 'address of health checks and metrics'),
+  'ops-port': setting(
+    'PORT',
+    'OPS_PORT',
+    wholeNumber(0, largestPort),
+    9090,
+    'port of health checks and metrics',
+  ),
+};
+
+/** The flags for probes, metrics and the stop. */
+const operationsSettings = {
+  ...operationsAddress,
+  'drain-delay': setting(
+    'SECONDS',
+    'DRAIN_DELAY',
+    wholeNumber(0, serveBounds.mostDrainDelaySeconds),
+    5,
+    `seconds to keep accepting connections after SIGTERM, at most ${serveBounds.mostDrainDelaySeconds}`,
+  ),
+};
+
+/** All flags of `serve`. */
+export const serveSettings = {
+  ...databaseSettings,
+  ...postgresSettings,
+  ...listenSettings,
+  ...sharedSettings,
+  ...operationsSettings,
+  ...tracingSettings,
+};
+
+export type ServeConfig = Values<typeof serveSettings>;
+
+export function databaseConfig({ environment, database }: Values<typeof databaseSettings>) {
+  const fallback: DatabaseAddress = { engine: 'sqlite', path: `data/${environment}.db` };
+  return { environment, database: database ?? fallback };
+}
+
+/** Finds flags that are valid by themselves but not together. */
+export function conflictsOfServe(config: ServeConfig): string[] {
+  const remedy = 'Choose another --ops-port.';
+  const samePort = isOnePort(config) ? [`--port and --ops-port are both ${config.port}. ${remedy}`] : [];
+  return [...conflictsOfEngine(config), ...samePort, ...conflictsOfTracing(config)];
+}
+
+/** Finds flags that the embedded database does not support. */
+export function conflictsOfEngine(config: ServeConfig): string[] {
+  if (databaseConfig(config).database.engine === 'postgres') return [];
+  return [
+    ...(config.replica.length > 0 ? [needsPostgres('--replica')] : []),
+    ...(config.workers > 1 ? [needsPostgres('--workers')] : []),
+  ];
+}
+
+export function needsPostgres(flag: string): string {
+  return `${flag} needs a Postgres database. Set --database to its URL.`;
+}
+
+/** Addresses that mean every interface. A client cannot call them. */
+export const everyInterface: readonly string[] = ['0.0.0.0', '::'];
+
+/** Whether both listeners have the same address. The same port on two interfaces is allowed. */
+export function isOnePort(config: ServeConfig): boolean {
+  const hosts = [config.host, config['ops-host']].map((host) => (host === 'localhost' ? '127.0.0.1' : host));
+  const isSameHost = hosts[0] === hosts[1] || hosts.some((host) => everyInterface.includes(host));
+  return isSameHost && config.port !== 0 && config.port === config['ops-port'];
+}
+
+export type ServeSettings = ReturnType<typeof resolveServe>;
+
+/** What a process that answers requests needs. */
+export type ServiceSettings = Omit<ServeSettings, 'workers' | 'operations' | 'drainDelaySeconds'>;
+
+/** Resolves the flags of `serve` once. */
+export function resolveServe(config: ServeConfig) {
+  const storeOptions: StoreOptions = {
+    replicas: config.replica,
+    connections: config.connections,
+    keepsSession: config['prepared-statements'] === 'on',
+    instance: instanceName(),
+  };
+  return {
+    ...resolveListen(config),
+    ...databaseConfig(config),
+    storeOptions,
+    redis: config.redis,
+    /** Processes that share the rate limit, for use while Redis does not know it. */
+    instances: config.workers * config.instances,
+    /** Undefined: no traces are sent. */
+    tracing: tracesOf(config),
+    workers: config.workers,
+    operations: { host: config['ops-host'], port: config['ops-port'] },
+    drainDelaySeconds: config['drain-delay'],
+  };
+}
+
+/** A sandbox is one process on an embedded database, without Redis and traces. */
+export function resolveSandbox(config: Values<typeof listenSettings>, path: string): ServiceSettings {
+  return {
+    ...resolveListen(config),
+    environment: 'sandbox',
+    database: { engine: 'sqlite', path },
+    storeOptions: { replicas: [], connections: postgresBounds.postgresConnections, keepsSession: true },
+    redis: undefined,
+    instances: 1,
+    tracing: undefined,
+  };
+}
+
+function resolveListen(config: Values<typeof listenSettings>) {
+  return {
+    listener: { host: config.host, port: config.port },
+    /** Undefined: the address that it listens on. */
+    publicUrl: config['public-url'],
+    rates: ratesOf(config),
+    logLevel: config['log-level'],
+  };
+}

@@ -1,0 +1,124 @@
+/** The settings of traces, by OpenTelemetry's own variables. Without an endpoint nothing is traced. */
+import {
+  type Option,
+  Problem,
+  type Values,
+  variableOnly,
+} from '@partner-network/common/command-line/options';
+import { isWebAddress } from '@partner-network/common/text';
+
+/** OpenTelemetry specifies that an empty variable counts as not set. */
+function otelVariable<T>(
+  variable: string,
+  read: (text: string) => T | Problem,
+  help: string,
+): Option<T | undefined> {
+  return { ...variableOnly(variable, read, help), mayBeEmpty: true };
+}
+
+function collectorUrl(text: string): string | Problem {
+  return isWebAddress(text) && !/[?#]/.test(text)
+    ? new URL(text).href.replace(/\/+$/, '')
+    : new Problem(
+        'must be an http or https URL without user, query or fragment, for example http://127.0.0.1:4318.',
+      );
+}
+
+/** A variable that is checked only if traces are sent: it may be set for other programs. */
+const unchecked = (variable: string, help: string) => otelVariable(variable, (text) => text, help);
+
+function uncheckedWith(variable: string, fallback: string, help: string): Option<string> {
+  return { ...unchecked(variable, help), default: fallback, resolve: ([text = fallback]) => text };
+}
+
+export const tracingSettings = {
+  'otlp-endpoint': otelVariable(
+    'OTEL_EXPORTER_OTLP_ENDPOINT',
+    collectorUrl,
+    'address of an OpenTelemetry collector, to which /v1/traces is added; without it, no traces are sent',
+  ),
+  'otlp-traces-endpoint': otelVariable(
+    'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
+    collectorUrl,
+    'full address for traces, including the path; wins over OTEL_EXPORTER_OTLP_ENDPOINT',
+  ),
+  'sdk-disabled': unchecked('OTEL_SDK_DISABLED', 'true turns traces off, whatever else is set'),
+  'traces-exporter': uncheckedWith('OTEL_TRACES_EXPORTER', 'otlp', 'otlp, or none to turn traces off'),
+  'otlp-headers': unchecked(
+    'OTEL_EXPORTER_OTLP_HEADERS',
+    'headers for the collector, such as api-key=…, separated by commas; they are never logged',
+  ),
+  'otlp-compression': uncheckedWith('OTEL_EXPORTER_OTLP_COMPRESSION', 'none', 'gzip or none'),
+  'otlp-protocol': uncheckedWith(
+    'OTEL_EXPORTER_OTLP_PROTOCOL',
+    'http/json',
+    'http/json or http/protobuf; the service sends JSON in both cases',
+  ),
+  'otlp-certificate': unchecked(
+    'OTEL_EXPORTER_OTLP_CERTIFICATE',
+    "file with the certificate authority for the collector's TLS certificate",
+  ),
+  'otlp-client-certificate': unchecked(
+    'OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE',
+    'file with the TLS certificate that the service presents to the collector',
+  ),
+  'otlp-client-key': unchecked('OTEL_EXPORTER_OTLP_CLIENT_KEY', 'file with the key of that certificate'),
+  'traces-sampler': uncheckedWith(
+    'OTEL_TRACES_SAMPLER',
+    'always_on',
+    'which requests are traced: always_on, always_off or traceidratio',
+  ),
+  'traces-sampler-arg': uncheckedWith(
+    'OTEL_TRACES_SAMPLER_ARG',
+    '1',
+    'with traceidratio: share of the requests to trace, 0 to 1',
+  ),
+  'service-name': uncheckedWith('OTEL_SERVICE_NAME', 'partner-network', 'name of the service in traces'),
+  'resource-attributes': unchecked(
+    'OTEL_RESOURCE_ATTRIBUTES',
+    'further attributes of the service in traces, such as k8s.pod.name=network-1',
+  ),
+};
+
+type TracingConfig = Values<typeof tracingSettings>;
+
+/** `parentbased_` makes no difference: every trace begins here, so that no span has a parent elsewhere. */
+const samplers = ['always_on', 'always_off', 'traceidratio'].flatMap((name) => [name, `parentbased_${name}`]);
+
+/** Where spans are sent to, and the share of requests that is traced, 0 to 1; undefined if tracing is off. */
+export function tracesOf(config: TracingConfig): { url: string; share: number } | undefined {
+  const { 'otlp-endpoint': base, 'sdk-disabled': isDisabled, 'traces-exporter': exporter } = config;
+  const url = config['otlp-traces-endpoint'] ?? (base && `${base}/v1/traces`);
+  if (url === undefined || isDisabled?.toLowerCase() === 'true' || exporter === 'none') return undefined;
+  const { 'traces-sampler': sampler, 'traces-sampler-arg': ratio } = config;
+  const isRatio = sampler.endsWith('traceidratio');
+  return { url, share: isRatio ? Number(ratio) : sampler.endsWith('always_off') ? 0 : 1 };
+}
+
+/** Names and percent-encoded values; a comma after the last one is allowed. */
+const headersForm = /^\s*(?:[\w!#$%&'*+.^`|~-]+\s*=[^,]*(?:,\s*|$))*$/;
+const shareForm = /^(?:0|1|0?\.\d+|[01]\.0+)$/;
+
+/** Invalid settings, if traces are sent. Values are not repeated: a header is a secret. */
+export function conflictsOfTracing(config: TracingConfig): string[] {
+  if (tracesOf(config) === undefined) return [];
+  const { 'traces-sampler': sampler, 'traces-sampler-arg': share } = config;
+  const oneOf = (allowed: readonly string[], given: string) =>
+    allowed.includes(given) ? undefined : `one of ${allowed.join(', ')}`;
+  const areHeaders = headersForm.test(config['otlp-headers'] ?? '');
+  // An unknown sampler may have another kind of argument.
+  const isShare = shareForm.test(share) || !samplers.includes(sampler);
+  const needed = {
+    OTEL_TRACES_EXPORTER: oneOf(['otlp', 'none'], config['traces-exporter']),
+    OTEL_EXPORTER_OTLP_COMPRESSION: oneOf(['none', 'gzip'], config['otlp-compression']),
+    OTEL_EXPORTER_OTLP_PROTOCOL: oneOf(['http/json', 'http/protobuf'], config['otlp-protocol']),
+    OTEL_TRACES_SAMPLER: oneOf(samplers, sampler),
+    OTEL_EXPORTER_OTLP_HEADERS: areHeaders
+      ? undefined
+      : 'a list of NAME=VALUE, separated by commas, with percent-encoded values',
+    OTEL_TRACES_SAMPLER_ARG: isShare ? undefined : 'a number from 0 to 1',
+  };
+  return Object.entries(needed).flatMap(([variable, form]) =>
+    form === undefined ? [] : [`${variable} must be ${form}.`],
+  );
+}

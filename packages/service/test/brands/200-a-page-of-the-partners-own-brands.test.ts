@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { importValues } from '../../../operator/src/ingest/import.ts';
+import { acmeBrands, createdAt, keys } from '../../../testkit/fixtures/fixture.ts';
+import { publicUrl, startTestService } from '../../../testkit/fixtures/service.ts';
+
+const placeholder = `${publicUrl}/assets/brand-placeholder.png`;
+
+test('sends every field in the order of its table, and leaves out what has no value', async (t) => {
+  const { brands } = await startTestService(t);
+  const { status, text } = await brands('', { key: keys.acme });
+  assert.equal(status, 200);
+  const times = { created_at: createdAt, updated_at: createdAt };
+  const [first, second, third] = acmeBrands;
+  const expected = [
+    // Metadata is a map: its keys come sorted.
+    { ...first, metadata: { note: 'a "quoted" \\ value', tier: 'gold' } },
+    { id: 'b2', name: second!.name, ...times, reference_id: 'shared', profile_image_url: placeholder },
+    {
+      id: 'b3',
+      name: third!.name,
+      ...times,
+      reference_id: 'shared',
+      profile_image_url: placeholder,
+      metadata: {},
+    },
+  ];
+  assert.equal(text, JSON.stringify({ brands: expected }));
+});
+
+test('reference_id restricts to brands with exactly this value', async (t) => {
+  const { brands } = await startTestService(t);
+  const idsFor = async (query: string) => {
+    const { text } = await brands(query, { key: keys.acme });
+    return JSON.parse(text).brands.map(({ id }: { id: string }) => id);
+  };
+  assert.deepEqual(await idsFor('?reference_id=shared'), ['b2', 'b3']);
+  assert.deepEqual(await idsFor('?reference_id=ref+one'), ['b1'], 'a plus is a space');
+  assert.deepEqual(await idsFor('?reference_id=ref%20one'), ['b1']);
+  assert.deepEqual(await idsFor('?reference_id=Shared'), [], 'case matters');
+});
+
+test('a page has 50 brands by default, at most the limit, and a cursor while there is more', async (t) => {
+  const { brands, store } = await startTestService(t);
+  const many = Array.from({ length: 60 }, (_, index) => ({ name: `n${index}`, reference_id: 'many' }));
+  await importValues(store, 'brands', many, 'acme');
+
+  const first = JSON.parse((await brands('', { key: keys.acme })).text);
+  assert.equal(first.brands.length, 50);
+  const rest = JSON.parse((await brands(`?cursor=${first.cursor}`, { key: keys.acme })).text);
+  assert.equal(rest.brands.length, 13);
+  assert.equal('cursor' in rest, false, 'the last page has no cursor');
+
+  const exact = JSON.parse((await brands('?limit=63', { key: keys.acme })).text);
+  assert.equal(exact.brands.length, 63);
+  assert.equal('cursor' in exact, false, 'a page that ends at the last record is the last page');
+});
+
+test('Content-Length counts bytes, in any script that a name is written in', async (t) => {
+  const { store, brands } = await startTestService(t);
+  // With an image: without one, the page is not sent as the database rendered it.
+  const named = (name: string) => ({ name, profile_image_url: 'https://images.example.com/a.png' });
+  for (const name of ['plain', 'café', 'Ωμέγα', '寿司', '🥐', '\u0080', '\ufffd']) {
+    await importValues(store, 'brands', [{ id: 'x', reference_id: name, ...named(name) }], 'acme');
+    const answer = await brands(`?reference_id=${encodeURIComponent(name)}`, { key: keys.acme });
+    assert.equal(JSON.parse(answer.text).brands[0].name, name);
+    assert.equal(answer.headers['content-length'], String(Buffer.byteLength(answer.text)), name);
+  }
+});
+
+const isPostgres = process.env.TEST_ENGINE === 'postgres';
+
+test('Content-Length is right for invalid UTF-8 that another tool stored', {
+  skip: isPostgres,
+}, async (t) => {
+  const { database, brands } = await startTestService(t);
+  await database.execute(`
+    update brands set name = cast(x'436166e9' as text), profile_image_url = 'https://images.example.com/a.png'
+    where partner_id = 'acme'`);
+  const answer = await brands('', { key: keys.acme });
+  assert.equal(JSON.parse(answer.text).brands[0].name, 'Caf\ufffd');
+  assert.equal(answer.headers['content-length'], String(Buffer.byteLength(answer.text)));
+});

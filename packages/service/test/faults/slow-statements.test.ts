@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { setTimeout as wait } from 'node:timers/promises';
+import { httpBounds } from '../../../common/src/bounds/http.ts';
+import { overloadBounds } from '../../../common/src/bounds/overload.ts';
+import { keys } from '../../../testkit/fixtures/fixture.ts';
+import { assertUnavailable } from '../../../testkit/fixtures/http.ts';
+import { requestsShed } from '../../../testkit/fixtures/served.ts';
+import { until } from '../../../testkit/fixtures/until.ts';
+import { connectTo } from '../../../testkit/servers/postgres.ts';
+import { rareFaultTest } from './scene/all-faults.ts';
+import { holdUp, statementsOf } from './scene/held-up.ts';
+import { serveOn, startFilled, startLoad } from './scene/under-load.ts';
+
+rareFaultTest('a statement that takes longer than 2 s is also canceled on the server', async (t) => {
+  const server = await startFilled(t);
+  const { brands } = await serveOn(t, server.url());
+  const answer = brands('', { key: keys.acme });
+  const observer = await connectTo(t, server.url());
+  await holdUp(t, server.url(), 'brands', 0);
+  const answers = Array.from({ length: 30 }, () => brands('', { key: keys.acme }));
+  const sentMs = performance.now();
+  await answer;
+  for (const refused of await Promise.all(answers)) assertUnavailable(refused);
+  while ((await statementsOf(observer)) > 0) await wait(5);
+  const leftMs = performance.now() - sentMs;
+  assert.ok(leftMs > 1_900 && leftMs < 5_000, `the last statement ended after ${leftMs} ms`);
+});
+
+rareFaultTest(
+  'slow statements of a partner take at most half of the connections: the rest is shed',
+  async (t) => {
+    const server = await startFilled(t);
+    const served = await serveOn(t, server.url(), '--connections', '4');
+    const load = await startLoad(t, served);
+    const release = await holdUp(t, server.url(), 'balances', 2);
+    const shedBefore = await requestsShed(served.operationsUrl, 'partner');
+    const sentMs = performance.now();
+    assertUnavailable(await served.brands('', { key: keys.acme }));
+    const tookMs = performance.now() - sentMs;
+    // On a busy machine it may be shed for that reason.
+    assert.ok(
+      tookMs > overloadBounds.requestWaitMs && tookMs < httpBounds.answerMs,
+      `refused after ${tookMs} ms`,
+    );
+    assert.ok((await requestsShed(served.operationsUrl, 'partner')) > shedBefore);
+    await until(5_000, async () => {
+      const answer = await served.brands('', { key: keys.zenith });
+      if (answer.status !== 200) assertUnavailable(answer);
+      return answer.status === 200;
+    });
+    await release();
+    await load.recovers();
+  },
+);

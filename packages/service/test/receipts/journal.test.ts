@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { receiptsBounds } from '../../../common/src/bounds/receipts.ts';
+import { type KeyUse, PartlyWritten, type Receipt, type ReceiptWrites } from '../../../store/src/port.ts';
+import { receiptAt } from '../../../store/test/suite/receipts.ts';
+import { pluck } from '../../../testkit/fixtures/pluck.ts';
+import { until } from '../../../testkit/fixtures/until.ts';
+import { watchedLog } from '../../../testkit/watch/logs.ts';
+import { createJournal, type Journal } from '../../src/receipts/journal.ts';
+
+/** A store that records what it is given, and can fail. */
+function rememberingStore() {
+  const batches: (readonly Receipt[])[] = [];
+  const uses: KeyUse[] = [];
+  let atWork = 0;
+  const store = {
+    isAway: false,
+    refusesUses: false,
+    /** The customer whose receipts belong to a node that is down. */
+    isDown: undefined as string | undefined,
+    batches,
+    uses,
+    receipts: () => batches.flat(),
+    async recordReceipts(receipts) {
+      assert.equal(++atWork, 1, 'one batch at a time');
+      await new Promise(setImmediate);
+      atWork -= 1;
+      if (store.isAway) throw new Error('away');
+      const rest = receipts.filter(
+        ({ customer_id }) => customer_id !== undefined && customer_id === store.isDown,
+      );
+      batches.push(receipts.filter((receipt) => !rest.includes(receipt)));
+      if (rest.length > 0) throw new PartlyWritten(rest, new Error('away'));
+    },
+    async recordKeyUses(given) {
+      if (store.isAway || store.refusesUses) throw new Error('away');
+      uses.push(...given);
+    },
+  } satisfies ReceiptWrites & Record<string, unknown>;
+  return store;
+}
+
+/** A journal on this store, and the lines that it logs. */
+function openJournal(t: TestContext) {
+  const store = rememberingStore();
+  const { log, lines } = watchedLog();
+  const journal = createJournal(store, log);
+  t.after(journal.close);
+  const logged = () => lines().map(({ level, msg }) => `${level} ${msg}`);
+  return { store, journal: { ...journal, logged } };
+}
+
+function read({ metrics }: Journal): Record<string, number> {
+  return Object.fromEntries(
+    metrics.map(({ name, read }) => [name.replace('partner_network_receipts_', ''), read()[0]!.value]),
+  );
+}
+
+function receiptsOf(count: number): Receipt[] {
+  return Array.from({ length: count }, (_, index) => receiptAt(index));
+}
+
+test('writes receipts together, in order, within a second', async (t) => {
+  const { store, journal } = openJournal(t);
+  const receipts = receiptsOf(10);
+  for (const receipt of receipts) journal.add(receipt);
+  assert.deepEqual(store.batches, []);
+  assert.ok((await until(5_000, () => store.batches.length > 0)) >= receiptsBounds.receiptsFlushMs - 50);
+  assert.deepEqual(store.batches, [receipts]);
+  assert.deepEqual(read(journal), { waiting: 0, written_total: 10, dropped_total: 0 });
+});
+
+test('writes many in bounded batches', async (t) => {
+  const { store, journal } = openJournal(t);
+  const receipts = receiptsOf(2 * receiptsBounds.receiptsBatch + 1);
+  for (const receipt of receipts) journal.add(receipt);
+  await journal.close();
+  const { receiptsBatch } = receiptsBounds;
+  assert.deepEqual(pluck(store.batches, 'length'), [receiptsBatch, receiptsBatch, 1]);
+  assert.deepEqual(store.receipts(), receipts);
+});
+
+test('keeps receipts during an outage, and writes them after it', async (t) => {
+  const { store, journal } = openJournal(t);
+  store.isAway = true;
+  const [first, second] = [receiptAt(0), receiptAt(1)];
+  journal.add(first);
+  journal.noteUse('KEY_1', 0);
+  await until(5_000, () => journal.logged().length > 1);
+  journal.add(second);
+  assert.deepEqual(read(journal), { waiting: 2, written_total: 0, dropped_total: 0 });
+  store.isAway = false;
+  await until(5_000, () => journal.logged().length > 3);
+  assert.deepEqual([store.receipts(), store.uses.length], [[first, second], 1]);
+  assert.deepEqual(journal.logged().toSorted(), [
+    '40 last uses of keys can be written again',
+    '40 receipts can be written again',
+    '50 last uses of keys cannot be written; they are kept in memory',
+    '50 receipts cannot be written; they are kept in memory',
+  ]);
+});
+
+test('writes the receipts of other nodes while a node is down, and its own after its return', async (t) => {
+  const { store, journal } = openJournal(t);
+  store.isDown = 'far';
+  const { receiptsBatch } = receiptsBounds;
+  const far = receiptsOf(2 * receiptsBatch + 1).map((receipt) => ({ ...receipt, customer_id: 'far' }));
+  const near = Array.from({ length: receiptsBatch }, (_, index) => receiptAt(-1 - index));
+  for (const receipt of [...near.slice(0, 9), ...far, ...near.slice(9)]) journal.add(receipt);
+  await until(5_000, () => journal.logged().length > 0);
+  assert.deepEqual(store.receipts(), near);
+  assert.deepEqual(read(journal), { waiting: far.length, written_total: near.length, dropped_total: 0 });
+  store.isDown = undefined;
+  await until(5_000, () => journal.logged().length > 1);
+  assert.deepEqual(new Set(store.receipts()), new Set([...near, ...far]));
+  assert.deepEqual(journal.logged(), [
+    '50 receipts cannot be written; they are kept in memory',
+    '40 receipts can be written again',
+  ]);
+});
+
+test('while a node is down, its receipts get at most half of the memory', async (t) => {
+  const { store, journal } = openJournal(t);
+  store.isDown = 'far';
+  const most = receiptsBounds.receiptsWaiting / 2;
+  for (const receipt of receiptsOf(most + 5)) journal.add({ ...receipt, customer_id: 'far' });
+  await until(10_000, () => read(journal).waiting === most);
+  assert.deepEqual(read(journal), { waiting: most, written_total: 0, dropped_total: 5 });
+  store.isDown = undefined;
+  await until(10_000, () => read(journal).waiting === 0);
+  assert.equal(store.receipts().length, most);
+});
+
+test('writes receipts even if key uses cannot be written, and logs only the key uses', async (t) => {
+  const { store, journal } = openJournal(t);
+  store.refusesUses = true;
+  const receipts = receiptsOf(receiptsBounds.receiptsBatch + 1);
+  for (const receipt of receipts) journal.add(receipt);
+  journal.noteUse('KEY_1', 0);
+  await until(5_000, () => journal.logged().length > 0);
+  assert.deepEqual(store.receipts(), receipts);
+  store.refusesUses = false;
+  await until(5_000, () => journal.logged().length > 1);
+  assert.equal(store.uses.length, 1);
+  assert.deepEqual(journal.logged(), [
+    '50 last uses of keys cannot be written; they are kept in memory',
+    '40 last uses of keys can be written again',
+  ]);
+});
+
+test('keeps a limited number: newer receipts are dropped, counted, and logged once', async (t) => {
+  const { store, journal } = openJournal(t);
+  store.isAway = true;
+  const receipts = receiptsOf(receiptsBounds.receiptsWaiting + 5);
+  for (const receipt of receipts) journal.add(receipt);
+  assert.deepEqual(read(journal), {
+    waiting: receiptsBounds.receiptsWaiting,
+    written_total: 0,
+    dropped_total: 5,
+  });
+  const lost = '50 too many receipts wait to be written; new ones are lost';
+  assert.deepEqual(journal.logged(), [lost]);
+  store.isAway = false;
+  await journal.close();
+  assert.deepEqual(read(journal), {
+    waiting: 0,
+    written_total: receiptsBounds.receiptsWaiting,
+    dropped_total: 5,
+  });
+  assert.deepEqual(store.receipts().at(-1), receipts[receiptsBounds.receiptsWaiting - 1]);
+  assert.deepEqual(journal.logged(), [lost]);
+});
+
+test('gives up at shutdown, and logs how many receipts are lost', async (t) => {
+  const { store, journal } = openJournal(t);
+  store.isAway = true;
+  journal.add(receiptAt(0));
+  const startedMs = performance.now();
+  await journal.close();
+  assert.ok(performance.now() - startedMs < receiptsBounds.receiptsCloseMs + 3_000);
+  assert.equal(journal.logged().at(-1), '50 receipts were not written before shutdown and are lost');
+});
+
+test('writes the use of a key at most once a minute', async (t) => {
+  const { store, journal } = openJournal(t);
+  const minute = Date.parse('2026-06-01T12:34:00.000Z');
+  for (const ms of [0, 1, 59_999]) journal.noteUse('KEY_1', minute + ms);
+  journal.noteUse('KEY_2', minute + 5);
+  await until(5_000, () => store.uses.length > 0);
+  for (const ms of [59_999, 60_000, 61_000]) journal.noteUse('KEY_1', minute + ms);
+  await journal.close();
+  assert.deepEqual(store.uses, [
+    { keyId: 'KEY_1', usedAt: '2026-06-01T12:34:00.000Z' },
+    { keyId: 'KEY_2', usedAt: '2026-06-01T12:34:00.000Z' },
+    { keyId: 'KEY_1', usedAt: '2026-06-01T12:35:00.000Z' },
+  ]);
+  assert.deepEqual(store.batches, []);
+});
+
+test('keeps a limited number of keys in memory', async (t) => {
+  const { store, journal } = openJournal(t);
+  for (let index = 0; index < receiptsBounds.keyUsesNoted + 5; index += 1) journal.noteUse(`KEY_${index}`, 0);
+  await journal.close();
+  assert.equal(store.uses.length, receiptsBounds.keyUsesNoted);
+});

@@ -1,0 +1,178 @@
+/** The files of the reference: their encodings and headers. */
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { globSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { test } from 'node:test';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import type { Environment } from '@partner-network/contract/environments';
+import { sandboxOrigin } from '@partner-network/contract/operations';
+import type { Exchange } from '../../../http/src/handle.ts';
+import { demoKeys } from '../../../operator/src/demo/data.ts';
+import { assertRefused } from '../../../testkit/fixtures/http.ts';
+import { pluck } from '../../../testkit/fixtures/pluck.ts';
+import { startTestService } from '../../../testkit/fixtures/service.ts';
+import type { Guide } from '../../src/reference/guides.ts';
+import { referenceRoutes } from '../../src/reference/routes.ts';
+
+const assets = new URL('../../assets/reference/', import.meta.url);
+const documents = new URL('../../../../docs/', import.meta.url);
+const publicUrl = 'https://network.example';
+const demoKey = 'pn_test_demo';
+
+function routesOf(environment: Environment) {
+  return new Map(referenceRoutes({ environment, publicUrl: () => publicUrl, demoKey }, { brands: 50 }));
+}
+
+/** The response of a path to a client that accepts these encodings. */
+async function answerOf(routes: ReturnType<typeof routesOf>, path: string, accepted?: string) {
+  const rawHeaders = accepted === undefined ? [] : ['Accept-Encoding', accepted];
+  const exchange: Exchange = {
+    requestId: '',
+    startedMs: 0,
+    method: 'GET',
+    rawHeaders,
+    query: '',
+    headers: [],
+  };
+  const body = Buffer.from(await routes.get(path)!(exchange));
+  const { headers } = exchange;
+  return { body, header: (name: string) => headers[headers.indexOf(name) + 1] };
+}
+
+async function guidesOf(environment: Environment): Promise<{ demoKey?: string; guides: Guide[] }> {
+  return JSON.parse((await answerOf(routesOf(environment), '/docs/guides.json')).body.toString());
+}
+
+test('the library has the recorded digest, and its license is included', () => {
+  const record = JSON.parse(readFileSync(new URL('library.json', assets), 'utf8'));
+  const library = brotliDecompressSync(readFileSync(new URL('library.js.br', assets)));
+  assert.equal(createHash('sha256').update(library).digest('hex'), record.sha256);
+  assert.ok(library.includes(record.version));
+  assert.match(
+    readFileSync(new URL('LICENSE-scalar.txt', assets), 'utf8'),
+    /^MIT License\n.*other libraries/s,
+  );
+});
+
+test('every file comes in the smallest encoding that the client accepts, with the same content', async () => {
+  const routes = routesOf('production');
+  for (const path of [...routes.keys()].filter((path) => path !== '/docs')) {
+    const plain = await answerOf(routes, path);
+    assert.ok(plain.body.length > 0);
+    for (const refused of ['', 'deflate', 'br;q=0, gzip;q=0.0', 'brotli']) {
+      assert.ok((await answerOf(routes, path, refused)).body.equals(plain.body), refused);
+    }
+    const br = await answerOf(routes, path, 'gzip, deflate, BR;q=0.5');
+    const gzip = await answerOf(routes, path, 'gzip, br;q=0');
+    assert.deepEqual(
+      [br, gzip].map(({ header }) => header('Content-Encoding')),
+      ['br', 'gzip'],
+    );
+    assert.ok(brotliDecompressSync(br.body).equals(plain.body), path);
+    assert.ok(gunzipSync(gzip.body).equals(plain.body), path);
+    assert.deepEqual(
+      [br, gzip, plain].map(({ header }) => header('Vary')),
+      Array(3).fill('Accept-Encoding'),
+    );
+  }
+});
+
+test('files with a digest in their name are cached for a year, the others are revalidated', async () => {
+  const routes = routesOf('production');
+  const page = (await answerOf(routes, '/docs')).body.toString();
+  const named = Array.from(page.matchAll(/(?:href|src)="(docs\/[^"#]+)/g), ([, path]) => `/${path}`);
+  // Only a guide links to the collection.
+  const collection = '/docs/partner-network.postman_collection.json';
+  assert.deepEqual(new Set(['/docs', collection, ...named]), new Set(routes.keys()));
+  for (const path of [collection, ...named]) {
+    const isKept = /-[0-9a-f]{8}\.(js|css|svg)$/.test(path);
+    const expected = isKept ? 'public, max-age=31536000, immutable' : 'no-cache';
+    assert.equal((await answerOf(routes, path)).header('Cache-Control'), expected);
+  }
+  assert.equal((await answerOf(routes, '/docs')).header('Cache-Control'), 'no-store');
+});
+
+test('the page runs only our own scripts, and styles need a nonce that is never reused', async () => {
+  const routes = routesOf('production');
+  const nonces = new Set<string>();
+  for (const _ of [1, 2]) {
+    const { body, header } = await answerOf(routes, '/docs');
+    const policy = String(header('Content-Security-Policy'));
+    assert.match(policy, /^default-src 'none'; script-src 'self'; style-src 'self' 'nonce-[^']+'; /);
+    assert.match(policy, /connect-src 'self'; .*frame-ancestors 'none'$/);
+    assert.doesNotMatch(policy, /unsafe-eval|https?:|\*/);
+    assert.doesNotMatch(body.toString(), /<script(?! defer src="docs\/)|<style| style=| on\w+=/);
+    nonces.add(/nonce-([^']+)/.exec(policy)![1]!);
+  }
+  assert.equal(nonces.size, 2);
+});
+
+test('the guides are all pages for partners, in order, and no link on them is dead', async () => {
+  const { guides } = await guidesOf('production');
+  const files = globSync('*/partners/*.md', { cwd: documents }).map((file) => basename(file));
+  assert.deepEqual(guides.map(({ name }) => `${name}.md`).sort(), files.sort());
+  assert.equal(
+    new Set(pluck(guides, 'name')).size,
+    guides.length,
+    'the address of a guide has only its name',
+  );
+  assert.equal(guides[0]?.title, 'Quick start');
+  const kinds = ['tutorials', 'how-to', 'reference', 'explanation'];
+  assert.deepEqual([...new Set(pluck(guides, 'kind'))], kinds);
+  const all = guides.map(({ text }) => text).join('\n');
+  const links = Array.from(all.matchAll(/\]\(([^)]+)\)/g), ([, target = '']) => target);
+  assert.ok(links.length > 10);
+  const places = [...guides.map(({ name }) => `tag/${name}`), ...idsIn(all)].map((id) => `#${id}`);
+  const paths = [...routesOf('production').keys()].map((path) => publicUrl + path);
+  assert.deepEqual(
+    links.filter((target) => ![...places, ...paths].includes(target)),
+    [],
+  );
+});
+
+function idsIn(text: string): string[] {
+  return [...text.matchAll(/<a id="([^"]+)">/g)].map(([, id = '']) => id);
+}
+
+test('the guides name the address of this service, and a demo key in the sandbox only', async () => {
+  const [production, sandbox] = [await guidesOf('production'), await guidesOf('sandbox')];
+  const quickStart = (page: typeof production) => page.guides[0]!.text;
+  assert.match(
+    quickStart(production),
+    /BASE_URL=https:\/\/network\.example\/network\/v1\n.*API_KEY=pn_live_…\n/,
+  );
+  assert.match(
+    quickStart(sandbox),
+    /BASE_URL=https:\/\/network\.example\/network\/v1\n.*API_KEY=pn_test_demo/,
+  );
+  assert.deepEqual([production.demoKey, sandbox.demoKey], [undefined, demoKey]);
+});
+
+test('a demo key that is the subject of a guide is not replaced', async () => {
+  const juniper = demoKeys.find(({ text }) => text.includes('Juniper'))!.text;
+  for (const environment of ['production', 'sandbox'] as const) {
+    const { guides } = await guidesOf(environment);
+    const about = guides.filter(({ text }) => text.includes('KEY_JUNIPER'));
+    assert.deepEqual(pluck(about, 'name'), ['sandbox'], 'what is done in a sandbox only is in its own guide');
+    assert.ok(about[0]!.text.includes(`old=${juniper}`), environment);
+  }
+});
+
+test('the guides of a sandbox have its address, others the default address of a sandbox', async () => {
+  const textOf = async (environment: Environment) =>
+    (await guidesOf(environment)).guides.map(({ text }) => text).join('\n');
+  assert.ok(!(await textOf('sandbox')).includes(sandboxOrigin));
+  assert.ok((await textOf('production')).includes(sandboxOrigin));
+});
+
+test('the page answers HEAD and OPTIONS, and there is nothing else under its path', async (t) => {
+  const { call } = await startTestService(t);
+  const head = await call('/docs', { method: 'HEAD' });
+  assert.deepEqual([head.status, head.text], [200, '']);
+  assert.equal((await call('/docs', { method: 'OPTIONS' })).headers.allow, 'GET, HEAD, OPTIONS');
+  assertRefused(await call('/docs', { method: 'POST' }), 405, 'METHOD_NOT_ALLOWED');
+  for (const path of ['/', '/library.js', '/../docs', '/library.json', '/start.js']) {
+    assertRefused(await call(`/docs${path}`), 404, 'NOT_FOUND');
+  }
+});

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openApiDocument } from '@partner-network/contract/openapi/document';
+import { openApiPath } from '@partner-network/contract/operations';
+import type { Exchange } from '../../../http/src/handle.ts';
+import { keys } from '../../../testkit/fixtures/fixture.ts';
+import { publicUrl, startTestService } from '../../../testkit/fixtures/service.ts';
+import { createMemoryLimiter } from '../../src/limiter/memory.ts';
+import { openApiRoute } from '../../src/reference/openapi.ts';
+
+const rates = { brands: 50, balances: 7 };
+const limiters = {
+  brands: createMemoryLimiter(rates.brands, Date.now),
+  balances: createMemoryLimiter(rates.balances, Date.now),
+};
+
+test('the OpenAPI document needs no key, and has the address and the rates of this service', async (t) => {
+  const { call } = await startTestService(t, { limiters });
+  const { status, headers, text } = await call(`${openApiPath}?anything=goes`);
+  assert.equal(status, 200);
+  assert.equal(headers['content-type'], 'application/json; charset=utf-8');
+  assert.equal(headers['cache-control'], 'public, max-age=300');
+  assert.equal(headers.ratelimit, undefined);
+  assert.equal(headers['content-length'], String(Buffer.byteLength(text)));
+  const expected = openApiDocument({ environment: 'sandbox', publicUrl }, rates);
+  assert.deepEqual(JSON.parse(text), JSON.parse(JSON.stringify(expected)));
+  assert.equal((await call(openApiPath, { key: keys.acmeRevoked })).text, text, 'a key changes nothing');
+});
+
+test('a failure to build it is not cached: the next request gets it', async () => {
+  const known: string[] = [];
+  const route = openApiRoute('sandbox', rates, () => known[0] ?? assert.fail('not known yet'));
+  await assert.rejects(route(exchangeOf('')), /not known yet/);
+  known.push(publicUrl);
+  assert.match(String(await route(exchangeOf(''))), /^\{"openapi"/);
+});
+
+function exchangeOf(accepted: string): Exchange {
+  const rawHeaders = ['Accept-Encoding', accepted];
+  return { requestId: '', startedMs: 0, method: 'GET', rawHeaders, query: '', headers: [] };
+}

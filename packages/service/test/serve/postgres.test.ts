@@ -1,0 +1,230 @@
+/** What an operator does on Postgres, with the real executable, on a server that requires a password. */
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
+import { authBounds } from '../../../common/src/bounds/auth.ts';
+import type { ImportReport } from '../../../operator/src/ingest/import.ts';
+import { createCaller } from '../../../testkit/fixtures/http.ts';
+import { assertFailed, type Finished, run, serve } from '../../../testkit/fixtures/run.ts';
+import { until } from '../../../testkit/fixtures/until.ts';
+import {
+  connectTo,
+  type PostgresServer,
+  startPostgres,
+  withoutOwnServers,
+} from '../../../testkit/servers/postgres.ts';
+
+const limits = { skip: withoutOwnServers(), timeout: 60_000 };
+
+/** Contains characters that must be encoded in an address. */
+const password = 's3cret/w@rd';
+const secret = /s3cret|w@rd|w%40rd|wr0ng/i;
+
+interface Guarded extends PostgresServer {
+  /** The database URL for this role. */
+  addressFor(role: string, word?: string): string;
+}
+
+/** A server that requires passwords, with a database, its owner, and a role that can only read. */
+async function startGuarded(t: TestContext): Promise<Guarded> {
+  const server = await startPostgres(t);
+  const client = await connectTo(t, server.url());
+  for (const role of ['network', 'reader']) {
+    await client.query(`create role ${role} login password '${password}'`);
+  }
+  await client.query('create database network owner network template template0');
+  await server.stop();
+  const rules = 'host all postgres all trust\nhost all all all scram-sha-256\n';
+  writeFileSync(join(server.folder, 'pg_hba.conf'), rules);
+  await server.start();
+  return {
+    ...server,
+    addressFor: (role, word = password) =>
+      `postgres://${role}:${encodeURIComponent(word)}@127.0.0.1:${server.port}/network`,
+  };
+}
+
+/** Runs commands on a database, and checks that they print no password. */
+function lineOn(url: string) {
+  const command = async (words: readonly string[], input = ''): Promise<Finished> => {
+    const finished = await run(words, { variables: { DATABASE_URL: url }, input });
+    assert.doesNotMatch(finished.stdout + finished.stderr, secret);
+    return finished;
+  };
+  const json = async <Answer>(words: string, input = '', expected = 0): Promise<Answer> => {
+    const { status, stdout, stderr } = await command([...words.split(' '), '--json'], input);
+    assert.equal(status, expected, stderr);
+    return JSON.parse(stdout);
+  };
+  return { command, json };
+}
+
+async function serveOn(t: TestContext, url: string) {
+  const flags = ['--drain-delay', '0', '--log-level', 'trace'];
+  const served = await serve(t, flags, { variables: { DATABASE_URL: url } });
+  const caller = createCaller(served.port);
+  t.after(() => caller.disconnect());
+  return { ...caller, ...served };
+}
+
+interface Key {
+  readonly id: string;
+  readonly key: string;
+}
+
+interface Listed {
+  readonly id: string;
+  readonly status: string;
+}
+
+const bothScopes = '--scope BRANDS_READ --scope BALANCES_READ';
+const good = '{"id":"b1","name":"Café 🦊","reference_id":"ref"}\n';
+const bad = '{"id":"b2","name":"","reference_id":"ref"}\n';
+const balance = '{"id":"bal1","customer_id":"alice","type":"CHECKING","currency":"USD","amount":-5}\n';
+const grant = '{"id":"g2","partner_id":"acme","customer_id":"zoe"}\n';
+
+function countsOf({ read, written, unchanged, rejected_count }: ImportReport): number[] {
+  return [read, written, unchanged, rejected_count];
+}
+
+test('an operator sets up, imports, serves, rotates and revokes, all with commands', limits, async (t) => {
+  const server = await startGuarded(t);
+  const url = server.addressFor('network');
+  const { command, json } = lineOn(url);
+
+  const migrated = await json<{ from: number; to: number }>('migrate');
+  assert.equal(migrated.from, 0);
+  assert.deepEqual(await json('migrate'), { ...migrated, from: migrated.to });
+
+  const acme = await json('partners create --id acme --name Acme');
+  assertFailed(
+    await command(['partners', 'create', '--id', 'acme', '--name', 'Other']),
+    1,
+    /acme already exists/,
+  );
+  assert.deepEqual(await json('partners list'), [acme]);
+  const first = await json<Key>(`keys create --partner acme ${bothScopes}`);
+  assertFailed(
+    await command(['keys', 'create', '--partner', 'x', '--scope', 'BRANDS_READ']),
+    1,
+    /no partner x/,
+  );
+
+  const importBrands = 'import brands - --partner acme';
+  assert.deepEqual(countsOf(await json(`${importBrands} --dry-run`, good)), [1, 1, 0, 0]);
+  assert.deepEqual(countsOf(await json(importBrands, good + bad, 1)), [2, 0, 0, 1]);
+  assert.deepEqual(countsOf(await json(`${importBrands} --skip-invalid`, good + bad)), [2, 1, 0, 1]);
+  assert.deepEqual(countsOf(await json(importBrands, good)), [1, 0, 1, 0]);
+  assert.deepEqual(countsOf(await json('import balances -', balance)), [1, 1, 0, 0]);
+  assert.deepEqual(countsOf(await json('import balances - --dry-run', balance)), [1, 0, 1, 0]);
+  assert.deepEqual(countsOf(await json('import grants -', grant)), [1, 1, 0, 0]);
+  const unknown = grant.replace('acme', 'nobody');
+  assert.deepEqual(countsOf(await json('import grants - --skip-invalid', unknown)), [1, 0, 0, 1]);
+  const { id: grantId } = await json<Listed>('grants create --partner acme --customer alice');
+
+  const service = await serveOn(t, url);
+  const brands = async (key: string) => (await service.brands('', { key })).status;
+  /** The time after which a change to a key takes effect. */
+  const aMoment = () => wait(authBounds.keyCacheMs);
+  const balances = async (key: string) =>
+    (await service.balances('?customer_id=alice&type=CHECKING', { key })).status;
+  assert.match((await service.brands('', { key: first.key })).text, /"name":"Café 🦊"/);
+  assert.equal(await balances(first.key), 200);
+  assert.equal(await brands(first.key.replace(/.$/, (last) => (last === 'x' ? 'y' : 'x'))), 401);
+
+  const second = await json<Key>(`keys rotate ${first.id} --overlap 0s`);
+  await aMoment();
+  assert.deepEqual([await brands(first.key), await brands(second.key)], [401, 200]);
+  await json(`grants revoke ${grantId}`);
+  assert.equal(await balances(second.key), 403);
+  await json('partners disable acme');
+  await aMoment();
+  assert.equal(await brands(second.key), 403);
+  await json('partners enable acme');
+  assert.equal(await brands(second.key), 200);
+  await json(`keys revoke ${second.id}`);
+  await aMoment();
+  assert.equal(await brands(second.key), 401);
+
+  const statuses = (listed: Listed[]) => listed.map(({ id, status }) => [id, status]);
+  assert.deepEqual(statuses(await json('keys list --partner acme')), [
+    [first.id, 'revoked'],
+    [second.id, 'revoked'],
+  ]);
+  assert.deepEqual(statuses(await json('grants list --partner acme')), [
+    [grantId, 'REVOKED'],
+    ['g2', 'ACTIVE'],
+  ]);
+  service.signal('SIGTERM');
+  assert.equal(await service.ended, 0);
+  assert.doesNotMatch(service.texts().stdout + service.texts().stderr, secret);
+});
+
+test(
+  'serves for a role that can read and write receipts, and refuses its other commands',
+  limits,
+  async (t) => {
+    const server = await startGuarded(t);
+    const { json } = lineOn(server.addressFor('network'));
+    await json('migrate');
+    await json('partners create --id acme --name Acme');
+    const { key } = await json<Key>('keys create --partner acme --scope BRANDS_READ');
+
+    const reader = lineOn(server.addressFor('reader'));
+    assertFailed(
+      await reader.command(['partners', 'list']),
+      1,
+      /^The database denies access: permission denied .*\. Grant this [^\n]*\n$/,
+    );
+    const owner = await connectTo(t, server.addressFor('network'));
+    await owner.query('grant select on all tables in schema public to reader');
+    const refused = await reader.command(['serve', '--port', '0', '--ops-port', '0']);
+    assertFailed(
+      refused,
+      1,
+      /^The role reader lacks insert on receipts.* grant insert on receipts, key_uses to reader;/,
+    );
+    await owner.query('grant insert on receipts, key_uses to reader; grant update on key_uses to reader');
+    const service = await serveOn(t, server.addressFor('reader'));
+    assert.equal((await service.brands('', { key })).status, 200);
+    assert.equal((await service.balances('?customer_id=alice&type=CHECKING', { key })).status, 403);
+    const receipts = () => json<{ outcome: string }[]>('receipts list --partner acme');
+    await until(5_000, async () => (await receipts())[0]?.outcome === 'INSUFFICIENT_SCOPES');
+    const disabled = await reader.command(['partners', 'disable', 'acme']);
+    assertFailed(
+      disabled,
+      1,
+      /^The database denies access: permission denied for table partners\. Grant .*\n.* still work /,
+    );
+  },
+);
+
+test('prints no password, neither when the server refuses it nor when it goes away', limits, async (t) => {
+  const server = await startGuarded(t);
+  const url = server.addressFor('network');
+  await lineOn(url).json('migrate');
+  await lineOn(url).json('partners create --id acme --name Acme');
+  const { key } = await lineOn(url).json<Key>('keys create --partner acme --scope BRANDS_READ');
+
+  const refused = lineOn(server.addressFor('network', 'wr0ng'));
+  for (const words of [['migrate'], ['serve', '--port', '0', '--ops-port', '0'], ['partners', 'list']]) {
+    const said =
+      /^Cannot open the database at 127\.0\.0\.1:\d+ \(password authentication failed .*\)\. Check .*\n$/;
+    assertFailed(await refused.command(words), 1, said);
+  }
+
+  const { status, stdout } = await refused.command(['doctor']);
+  assert.equal(status, 1);
+  assert.match(stdout, /^✗ database .*\(password authentication failed .*\n +Correct the password:/m);
+
+  const service = await serveOn(t, url);
+  assert.equal((await service.brands('', { key })).status, 200);
+  await server.stop();
+  assert.equal((await service.brands('', { key })).status, 503);
+  await service.says('stdout', /"status":503/);
+  service.signal('SIGTERM');
+  assert.equal(await service.ended, 0);
+  assert.doesNotMatch(service.texts().stdout + service.texts().stderr, secret);
+});

@@ -1,0 +1,229 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { Command } from '../../../common/src/command-line/command.ts';
+import { httpUrl, Problem } from '../../../common/src/command-line/options.ts';
+import { parseLine } from '../../../common/src/command-line/parse.ts';
+import { doctor } from '../../../operator/src/commands/doctor.ts';
+import { sandbox } from '../../../operator/src/commands/sandbox.ts';
+import { serve } from '../../../operator/src/commands/serve.ts';
+import { listBrands } from '../../../partner/src/commands/lists.ts';
+import { keys } from '../../../testkit/fixtures/fixture.ts';
+import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
+import { assertFailed, commandLine, run } from '../../../testkit/fixtures/run.ts';
+
+/** The sentences of a usage error, without the line that points to the help. */
+function sentencesOf(stderr: string): string[] {
+  return stderr.trimEnd().split('\n').slice(0, -1);
+}
+
+test('reports every bad flag, argument and variable at once, and touches nothing', async (t) => {
+  const folder = temporaryFolder(t);
+  const words = 'keys create stray --scope BRANDS_WRITE --expires-at tomorrow --colour red'.split(' ');
+  const variables = { ENVIRONMENT: 'moon', DATABASE_URL: 'mysql://x' };
+  const finished = await run([...words, '--json=yes', '--name', ''], { variables, folder });
+  assertFailed(finished, 2);
+  const sentences = sentencesOf(finished.stderr);
+  const patterns = [
+    ...[/--colour/, /--json takes no value/, /--partner is required/, /--scope must be/, /--name must have/],
+    ...[/--expires-at must be/, /ENVIRONMENT must be one of production, sandbox/, /DATABASE_URL must be/],
+    /argument "(stray|red)"/,
+  ];
+  for (const pattern of patterns) {
+    assert.ok(
+      sentences.some((sentence) => pattern.test(sentence)),
+      `${pattern} is not in:\n${finished.stderr}`,
+    );
+  }
+  for (const sentence of sentences) assert.match(sentence, /^\S.*\.$/);
+  assert.ok(!existsSync(join(folder, 'data')));
+});
+
+const serveFlags = [
+  ['port', 'PORT', ['70000', '-1', '8080.5', 'http', '']],
+  ['ops-port', 'OPS_PORT', ['65536', 'x']],
+  ['drain-delay', 'DRAIN_DELAY', ['-1', '1.5', '5s', '3601']],
+  ['brands-rate', 'BRANDS_RATE', ['-1', '0.5', 'fast']],
+  ['balances-rate', 'BALANCES_RATE', ['-1', '1e3']],
+  ['log-level', 'LOG_LEVEL', ['loud', 'INFO']],
+  ['public-url', 'PUBLIC_URL', ['example.com', 'https://x/y', 'https://u:p@x']],
+  ['environment', 'ENVIRONMENT', ['staging', 'Production']],
+  ['redis', 'REDIS_URL', ['localhost:6379', 'http://x', 'redis://x/y']],
+  [
+    'database',
+    'DATABASE_URL',
+    ['data.db', 'sqlite:', 'mysql://x', 'postgres://h/n?sslMode=verify-full', 'postgres://u:%ff@h/n'],
+  ],
+  ['replica', 'DATABASE_REPLICA_URLS', ['sqlite:x', 'postgres://x,mysql://x', ',']],
+  ['connections', 'DATABASE_CONNECTIONS', ['0', '1001', 'many']],
+  ['prepared-statements', 'PREPARED_STATEMENTS', ['true', 'ON', '1']],
+] as const;
+
+test('refuses each bad setting of serve by flag and by variable, all at once', async () => {
+  for (const index of [0, 1, 2]) {
+    const given = serveFlags.map(
+      ([flag, variable, values]) => [flag, variable, values[index] ?? values[0]] as const,
+    );
+    const flags = await run(['serve', ...given.map(([flag, , value]) => `--${flag}=${value}`)]);
+    assertFailed(flags, 2, ...given.map(([flag]) => new RegExp(`^--${flag} must be`, 'm')));
+    assert.equal(sentencesOf(flags.stderr).length, given.length);
+    const variables = await run(['serve'], {
+      variables: Object.fromEntries(given.map(([, variable, value]) => [variable, value])),
+    });
+    assertFailed(variables, 2, ...given.map(([, variable]) => new RegExp(`^${variable} must be`, 'm')));
+    assert.equal(sentencesOf(variables.stderr).length, given.length);
+  }
+});
+
+test('refuses the same port for clients and operators, before it opens anything', async (t) => {
+  const folder = temporaryFolder(t);
+  for (const more of [[], ['--host', '0.0.0.0'], ['--ops-host', '::']]) {
+    const finished = await run(['serve', '--port', '9090', ...more], { folder });
+    assertFailed(finished, 2, /^--port and --ops-port are both 9090\. /);
+  }
+  assert.ok(!existsSync(join(folder, 'data')));
+  // Each interface has its own port 9090, and 0 means any free port.
+  const others = [
+    ['--port', '9090', '--ops-host', '127.0.0.2'],
+    ['--port', '0', '--ops-port', '0'],
+  ];
+  for (const words of others) assert.deepEqual(parseLine(serve, words, {}).problems, []);
+});
+
+test('accepts an ordinary public address unchanged, and encodes or refuses unsafe characters', () => {
+  const urls = "https://x.example http://10.0.0.1:8080/pay/v2 http://[::1]:8080 http://x/it's";
+  for (const url of urls.split(' ')) {
+    assert.equal(httpUrl(url), url);
+    assert.equal(httpUrl(`${url}/`), url);
+  }
+  assert.equal(httpUrl('https://x.example/"><script>`'), 'https://x.example/%22%3E%3Cscript%3E%60');
+  for (const url of ['https://x.example/{host}', 'https://{x}', `https://x.example/${keys.acme}`]) {
+    assert.ok(httpUrl(url) instanceof Problem, url);
+  }
+});
+
+test('does not repeat a Redis address that it refuses, which may contain a password', async () => {
+  const url = 'redis://user:p#secret@localhost:6379';
+  const finished = await run(['serve', '--redis', url], { variables: { BRANDS_RATE: 'x' } });
+  assertFailed(finished, 2, /^--redis must be redis:\/\/HOST:PORT .*\.$/m, /^BRANDS_RATE must be/m);
+  assert.doesNotMatch(finished.stderr, /secret|user:p/);
+  assertFailed(await run(['sandbox', '--redis', url]), 2, /no flag --redis/);
+});
+
+const replicas = Array.from({ length: 17 }, (_, index) => `postgres://replica-${index}.invalid/x`);
+
+test('refuses workers and replicas of the embedded database, and more than 16 replicas', async (t) => {
+  const { database } = commandLine(t);
+  for (const surroundings of [{}, { variables: { DATABASE_REPLICA_URLS: replicas[0]! } }]) {
+    const words = 'variables' in surroundings ? [] : ['--replica', replicas[0]!];
+    const finished = await run(['serve', '--database', database, ...words], surroundings);
+    assertFailed(finished, 2, /^--replica needs a Postgres database\. /);
+  }
+  const workers = await run(['serve', '--database', database, '--workers', '2']);
+  assertFailed(workers, 2, /^--workers needs a Postgres database\. /);
+  const byFlags = await run(['serve', ...replicas.flatMap((url) => ['--replica', url])]);
+  assertFailed(byFlags, 2, /^--replica may be given at most 16 times\./);
+  const byVariable = await run(['serve'], { variables: { DATABASE_REPLICA_URLS: replicas.join() } });
+  assertFailed(byVariable, 2, /^DATABASE_REPLICA_URLS may be given at most 16 times\./);
+});
+
+/** Addresses whose password could be misread as a host. */
+const ambiguous = 'u:s3cret/12@h/n u:12/s3cret@h/n u:p@s3cret@h/n u:p@s3cret,x@h/n u:1?s3cret@h'.split(' ');
+
+test('refuses a Postgres address whose password is not encoded, and does not repeat it', async () => {
+  const finished = await Promise.all(
+    ambiguous.map((address) =>
+      run(['serve', '--database', `postgres://${address}`, '--replica', `postgres://${address}`]),
+    ),
+  );
+  for (const { status, stdout, stderr } of finished) {
+    assert.deepEqual([status, stdout], [2, '']);
+    assert.match(stderr, /^--database must be .*%40 for @.*\n--replica must be .*%40 for @/);
+    assert.doesNotMatch(stderr, /s3cret/);
+  }
+});
+
+test('refuses a flag that is given twice or has no value', async (t) => {
+  const line = commandLine(t);
+  const twice = ['partners', 'create', '--name', 'A', '--name', 'B'];
+  assertFailed(await line.run(twice), 2, /--name is given twice: /);
+  assertFailed(await line.run(['partners', 'create', '--name', '--json']), 2, /--name needs a value\./);
+  assertFailed(await run(['partners', 'list', '--database']), 2, /--database needs a value\./);
+  assert.ok(!existsSync(line.databasePath));
+});
+
+test('refuses a missing argument and an extra argument', async (t) => {
+  const line = commandLine(t);
+  assertFailed(await line.run(['keys', 'revoke']), 2, /KEY_ID is missing\./);
+  assertFailed(await line.run(['keys', 'revoke', 'a', 'b']), 2, /"b"/);
+  assertFailed(await line.run(['import', 'balances']), 2, /FILE is missing\./);
+});
+
+test('takes a setting from its variable, and from its flag when both are given', async (t) => {
+  const folder = temporaryFolder(t);
+  const urls = ['by-variable.db', 'by-flag.db'].map((name) => `sqlite:${join(folder, name)}`);
+  const variables = { DATABASE_URL: urls[0]!, ENVIRONMENT: 'sandbox' };
+  const byVariable = await run(['migrate', '--json'], { variables });
+  assert.equal(JSON.parse(byVariable.stdout).environment, 'sandbox');
+  assert.deepEqual(
+    [existsSync(join(folder, 'by-variable.db')), existsSync(join(folder, 'by-flag.db'))],
+    [true, false],
+  );
+  const flags = ['--database', urls[1]!, '--environment', 'production'];
+  const byFlag = await run(['migrate', '--json', ...flags], { variables });
+  assert.deepEqual(JSON.parse(byFlag.stdout), {
+    environment: 'production',
+    from: 0,
+    to: JSON.parse(byVariable.stdout).to,
+  });
+  assert.ok(existsSync(join(folder, 'by-flag.db')));
+});
+
+test('a good flag overrides a bad or an empty variable', async (t) => {
+  const variables = { ENVIRONMENT: '', DATABASE_URL: 'mysql://x' };
+  const flags = ['--json', '--environment', 'sandbox'];
+  const { status, stdout } = await commandLine(t).run(['migrate', ...flags], { variables });
+  assert.deepEqual([status, JSON.parse(stdout).environment], [0, 'sandbox']);
+});
+
+test('each variable that is set but empty is an error, except those of OpenTelemetry', () => {
+  for (const { options } of [serve, doctor, sandbox, listBrands] as Command[]) {
+    const variables = Object.values(options).flatMap(({ variable }) => variable ?? []);
+    const empty = Object.fromEntries(variables.map((variable) => [variable, '']));
+    const expected = variables
+      .filter((variable) => !variable.startsWith('OTEL_'))
+      .map((variable) => `${variable} is set but empty. Set it to a value, or unset it.`);
+    assert.ok(expected.length > 0);
+    assert.deepEqual(parseLine({ options }, [], empty).problems, expected);
+  }
+});
+
+test('a public address is an origin, and a slash at its end is removed', () => {
+  const read = (text: string) => parseLine(serve, ['--public-url', text]);
+  const faults = ['ftp://x', 'https://x?y=1', 'https://x?', 'https://x/?', 'https://x#y', 'https://x/y'];
+  for (const text of faults) assert.match(read(text).problems[0]!, /^--public-url must be an origin, /, text);
+  for (const text of ['https://x.example', 'https://x.example/']) {
+    const { values, problems } = read(text);
+    assert.deepEqual([problems, values['public-url']], [[], 'https://x.example']);
+  }
+});
+
+test('without --database, each environment has its own file', async (t) => {
+  const folder = temporaryFolder(t);
+  for (const environment of ['production', 'sandbox']) {
+    const flags = environment === 'production' ? [] : ['--environment', environment];
+    const { status, stderr } = await run(['migrate', ...flags], { folder });
+    assert.equal(status, 0, stderr);
+    assert.ok(existsSync(join(folder, 'data', `${environment}.db`)));
+  }
+});
+
+test('an unknown flag is reported once, without its value', async () => {
+  const meant = await run('partners create --nme x --name y --database sqlite:/nowhere/x'.split(' '));
+  assert.equal(meant.status, 2);
+  assert.match(meant.stderr, /^There is no flag --nme\. Did you mean --name\?\n".*lists its flags\.\n$/);
+  const counted = await run(['import', 'grants', '--fast', 'file.jsonl', 'another']);
+  assert.equal(counted.status, 2);
+  assert.match(counted.stderr, /^There is no flag --fast\.\nUnexpected argument "another"\. .*\n".*\n$/);
+});

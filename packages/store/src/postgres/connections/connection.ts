@@ -1,0 +1,107 @@
+import { once } from 'node:events';
+import { connect, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { postgresBounds } from '@partner-network/common/bounds/postgres';
+import { within } from '@partner-network/common/timeout';
+import pg from 'pg';
+import type { Prepared } from './prepared.ts';
+
+const { builtins } = pg.types;
+const parseTime = pg.types.getTypeParser(builtins.TIMESTAMPTZ) as (text: string) => Date;
+
+/** Reads times as the API writes them, and all other types as `pg` does. */
+const types = {
+  getTypeParser: ((oid: number, format?: 'text') =>
+    oid === builtins.TIMESTAMPTZ
+      ? (text: string) => parseTime(text).toISOString()
+      : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+};
+
+/**
+ * Closes the socket when one of its listeners throws. `pg` throws from its listener when a server sends bytes
+ * that are not Postgres protocol or asks for Kerberos, and would end the process.
+ */
+function guard(socket: Duplex): void {
+  const emit = socket.emit.bind(socket) as (...event: unknown[]) => boolean;
+  socket.emit = (...event: unknown[]) => {
+    try {
+      return emit(...event);
+    } catch (error) {
+      socket.destroy(error as Error);
+      return true;
+    }
+  };
+}
+
+/**
+ * Begins a transaction in which a statement sees everything that was committed before it, such as a deletion
+ * that the transaction waited for. The default of the role or the database may be another one.
+ */
+export const begin = 'begin isolation level read committed';
+
+/** A `pg` client with our settings, which can be closed without an answer of the server. */
+export class Connection extends pg.Client {
+  readonly prepared: Prepared = new Map();
+  readonly #socket: Socket;
+
+  constructor(config: pg.ClientConfig) {
+    const socket = new Socket();
+    guard(socket);
+    super({
+      connectionTimeoutMillis: postgresBounds.postgresConnectMs,
+      keepAlive: true,
+      application_name: 'partner-network',
+      types,
+      ...config,
+      stream: () => socket,
+    });
+    this.#socket = socket;
+    // With TLS, `pg` listens to a socket of its own, which wraps ours.
+    this.connection.once('sslconnect', () => guard(this.connection.stream));
+    // The statement that is running fails too. Without a listener the event would end the process.
+    this.on('error', () => {});
+  }
+
+  /** Closes the socket. A running statement fails at once, even if the server is frozen. */
+  abandon(): void {
+    this.#socket.destroy();
+  }
+
+  /**
+   * Asks the server to cancel the running statement, and waits until the server has taken the request.
+   * Without it, a statement continues after its connection was closed, and keeps its locks. Never rejects.
+   */
+  async cancel(): Promise<void> {
+    const { processID, secretKey } = this as unknown as { processID: number; secretKey: number };
+    const request = Buffer.alloc(16);
+    for (const [index, value] of [16, 80_877_102, processID, secretKey].entries()) {
+      request.writeInt32BE(value, index * 4);
+    }
+    const isPath = this.host.startsWith('/');
+    const socket = isPath
+      ? connect(`${this.host}/.s.PGSQL.${this.port}`)
+      : connect({ host: this.host, port: this.port });
+    socket.end(request);
+    const late = () => new Error('The server does not take the request.');
+    await within(postgresBounds.postgresCloseMs, once(socket, 'close'), late).catch(() => {});
+    socket.destroy();
+  }
+
+  /** Ends the session. Closes the socket if that takes longer than `postgresCloseMs`. */
+  async leave(): Promise<void> {
+    const late = () => new Error('The server does not close the connection.');
+    await within(postgresBounds.postgresCloseMs, this.end(), late).catch(() => this.abandon());
+  }
+}
+
+/** The address with an `application_name`, which the server shows for its connections. */
+export function urlUnderName(url: string, name: string): string {
+  const named = new URL(url);
+  named.searchParams.set('application_name', name);
+  return named.href;
+}
+
+/** Host and port of a server, without user and password. */
+export function addressOf(url: string): string {
+  return new URL(url).host || 'localhost';
+}

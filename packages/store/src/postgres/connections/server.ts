@@ -1,0 +1,82 @@
+/** Identifies the server behind a connection and rejects a wrong one. */
+
+import { postgresBounds } from '@partner-network/common/bounds/postgres';
+import type { Environment } from '@partner-network/contract/environments';
+import { StoreUnavailable } from '../../port.ts';
+import { faultOfEnvironment, refuse } from '../../sql/schema.ts';
+import type { Connection } from './connection.ts';
+
+type Role = 'primary' | 'standby';
+
+export interface Server {
+  readonly role: Role;
+  /** The cluster's identifier, which a primary and its copies share. */
+  readonly system: string;
+  /** Eight digits that grow with each promotion, so the later is the greater text. Null on a standby. */
+  readonly timeline: string | null;
+  readonly startedAt: string;
+  /** The database's oid in the cluster, which a primary and its copies share. */
+  readonly database: string;
+}
+
+/** Reads none of our tables, so that a lock on a table cannot make a server look silent. */
+const facts = `
+  case when pg_is_in_recovery() then 'standby' else 'primary' end as role,
+  (select system_identifier::text from pg_control_system()) as system,
+  case when not pg_is_in_recovery() then left(pg_walfile_name(pg_current_wal_lsn()), 8) end as timeline,
+  pg_postmaster_start_time()::text as "startedAt",
+  (select oid::text from pg_database where datname = current_database()) as database`;
+
+export async function identify(connection: Connection, query_timeout?: number): Promise<Server> {
+  const query = { text: `select ${facts}`, query_timeout };
+  return (await connection.query(query)).rows[0];
+}
+
+/** Citus cannot plan a generic statement: it has to know which node has the rows. */
+const planForCitus = `
+  (select set_config('plan_cache_mode', 'auto', false) from pg_extension where extname = 'citus')`;
+
+/** Checks each new connection before its first use, because an address can lead to another server. */
+export async function examine(
+  connection: Connection,
+  role: Role,
+  environment: Environment,
+  query_timeout: number = postgresBounds.postgresSilenceMs,
+): Promise<Server> {
+  const stamp = `(select value from settings where name = 'environment') as environment`;
+  const query = { text: `select ${facts}, ${stamp}, ${planForCitus} as plans`, query_timeout };
+  const { environment: stamped, plans: _, ...server } = (await connection.query(query)).rows[0];
+  refuseOtherRole(server, role);
+  refuse(faultOfEnvironment(stamped, environment));
+  return server;
+}
+
+/** A replica must be a copy of the primary: log positions of another database cannot be compared. */
+export async function examineReplica(
+  connection: Connection,
+  environment: Environment,
+  primary: Server,
+): Promise<void> {
+  const { system, database } = await examine(connection, 'standby', environment);
+  if (system !== primary.system || database !== primary.database) {
+    throw new StoreUnavailable('The replica is a copy of another database.');
+  }
+}
+
+export function refuseOtherRole(server: Server, role: Role): void {
+  if (server.role === role) return;
+  throw new StoreUnavailable(
+    role === 'primary' ? 'The database is a standby, not the primary.' : 'The replica is not a standby.',
+  );
+}
+
+/** Whether it is the same server and was not restarted, so that connections to it may still work. */
+export function isSame(server: Server, other: Server): boolean {
+  const { system, timeline, startedAt } = server;
+  return system === other.system && timeline === other.timeline && startedAt === other.startedAt;
+}
+
+/** Whether `server` was promoted later than `other`, which may not know that it was replaced. */
+export function succeeds(server: Server, other: Server): boolean {
+  return server.system === other.system && (server.timeline ?? '') > (other.timeline ?? '');
+}

@@ -1,0 +1,121 @@
+/** Whether the statements of both listings run, on each node that has their records. */
+import { postgresBounds } from '@partner-network/common/bounds/postgres';
+import { within } from '@partner-network/common/timeout';
+import { StoreUnavailable } from '../../port.ts';
+import type { Connection } from '../connections/connection.ts';
+import { balancesUnderAnyGrant, brandsPage } from '../statements.ts';
+import { hasCitus, type Tables, tablesOf } from './tables.ts';
+
+/** Runs the work on a connection that no other work waits for. */
+export type Run = <Result>(work: (connection: Connection) => Promise<Result>) => Promise<Result>;
+
+/** A node, and ids of a partner and a customer that do not exist and whose records would be there. */
+interface Node {
+  /** Host and port, or undefined if the tables are not distributed. */
+  readonly name: string | undefined;
+  readonly partner: string | null;
+  readonly customer: string | null;
+}
+
+export interface Probed {
+  readonly nodes: readonly Node[];
+  /** Nodes without an answer, and why. */
+  readonly silent: readonly { readonly name: string | undefined; readonly reason: string }[];
+  /** Undefined without Citus. */
+  readonly tables?: Tables | undefined;
+}
+
+const absent = 'absent-1';
+const onlyNode: Node = { name: undefined, partner: absent, customer: absent };
+
+/** With 500 ids and 32 shards, less than one shard in a million has none of them. It takes 2 ms. */
+const nodesWithRecords = `
+  select nodename || ':' || nodeport as name,
+    min(id) filter (where relation = to_regclass('brands')) as partner,
+    min(id) filter (where relation = to_regclass('balances')) as customer
+  from (
+    select logicalrelid as relation, id, get_shard_id_for_distribution_column(logicalrelid, id) as shardid
+    from pg_dist_partition cross join (select 'absent-' || n as id from generate_series(1, 500) as n) as ids
+    where logicalrelid in (to_regclass('brands'), to_regclass('balances')) and partmethod = 'h'
+  ) as placed
+  join pg_dist_placement using (shardid) join pg_dist_node using (groupid)
+  where noderole = 'primary' and isactive group by 1 order by 1`;
+
+async function find(connection: Connection): Promise<Pick<Probed, 'nodes' | 'tables'>> {
+  if (!(await hasCitus(connection))) return { nodes: [onlyNode] };
+  const tables = await tablesOf(connection);
+  const { rows } = await connection.query(nodesWithRecords);
+  return { nodes: rows.length === 0 ? [onlyNode] : rows, tables };
+}
+
+/** Not in one transaction: its lock on the first table could deadlock with a migration. */
+async function list(run: Run, { partner, customer }: Node): Promise<void> {
+  if (partner !== null) await run((connection) => connection.query(brandsPage.text, [partner, '', 1]));
+  if (customer === null) return;
+  const values = [customer, '', 1, 'CHECKING', absent, 'infinity'];
+  await run((connection) => connection.query(balancesUnderAnyGrant.text, values));
+}
+
+const late = () => new StoreUnavailable(`There was no answer within ${postgresBounds.probeMs} ms.`);
+
+/** Rejects if a statement is refused, which concerns all nodes: a lost privilege, or a changed table. */
+export function createProbe(run: Run): () => Promise<Probed> {
+  const unanswered = new Set<string | undefined>();
+
+  /**
+   * Leaves a statement without an answer alone, and sends no second one. To cancel it, the coordinator would
+   * wait until the frozen node answers.
+   */
+  async function inTime<Result>(name: string | undefined, work: () => Promise<Result>): Promise<Result> {
+    if (unanswered.has(name)) throw late();
+    unanswered.add(name);
+    const running = work().finally(() => unanswered.delete(name));
+    return within(postgresBounds.probeMs, running, late);
+  }
+
+  return async () => {
+    const silent: { name: string | undefined; reason: string }[] = [];
+    const failed = (name: string | undefined) => (fault: Error) => {
+      if (!(fault instanceof StoreUnavailable)) {
+        throw new StoreUnavailable(`The statements of the listings do not run. ${fault.message}`);
+      }
+      silent.push({ name, reason: fault.message.replace(/\s+/g, ' ') });
+    };
+    const found = await inTime(undefined, () => run(find)).catch(failed(undefined));
+    const { nodes, tables } = found ?? { nodes: [] };
+    for (const node of nodes) await inTime(node.name, () => list(run, node)).catch(failed(node.name));
+    return { nodes, silent, tables };
+  };
+}
+
+/** Probes at most once a second. Resolves to a sentence for each part of the database that does not work. */
+export function createReadiness(run: Run): () => Promise<readonly string[]> {
+  const probe = createProbe(run);
+  let shared: Promise<readonly string[]> | undefined;
+
+  async function check(): Promise<readonly string[]> {
+    const { nodes, silent, tables } = await probe();
+    // Without a name it is slow. The watch of the primary decides whether it answers.
+    if (silent.length === nodes.length && nodes[0]?.name !== undefined) {
+      throw new StoreUnavailable(`No database node answers. ${silent[0]!.reason}`);
+    }
+    const strays = [...(tables?.local ?? []), ...(tables?.wrong ?? [])];
+    return [
+      ...silent.map(silenceOf),
+      ...strays.map((name) => `The table ${name} is not distributed, or in a wrong way.`),
+    ];
+  }
+
+  return () => {
+    shared ??= check().finally(() => {
+      setTimeout(() => (shared = undefined), postgresBounds.probeShareMs).unref();
+    });
+    return shared;
+  };
+}
+
+export function silenceOf({ name }: Pick<Node, 'name'>): string {
+  return name === undefined
+    ? 'The database is slow: the statements of the listings got no answer in time.'
+    : `The database node ${name} does not answer: requests for its records get 503.`;
+}

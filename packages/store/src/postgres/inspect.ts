@@ -1,0 +1,165 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { doctorBounds } from '@partner-network/common/bounds/doctor';
+import { postgresBounds } from '@partner-network/common/bounds/postgres';
+import { type Finding, failed, ok, warning } from '@partner-network/common/finding';
+import type { Environment } from '@partner-network/contract/environments';
+import type { Inspected } from '../inspection.ts';
+import { StoreUnavailable } from '../port.ts';
+import { readLastUses } from '../sql/receipts.ts';
+import type { Fault } from '../sql/schema.ts';
+import { type Miss, type Reached, reach, searchPrimary, withoutPrimary } from './connections/connect.ts';
+import { addressOf, type Connection } from './connections/connection.ts';
+import { translated, unreachable } from './connections/errors.ts';
+import { positionOf } from './connections/replicas.ts';
+import { examine, examineReplica } from './connections/server.ts';
+import { inspectNodes } from './distribution/inspect-nodes.ts';
+import { hasCitus, replicasOfCitus } from './distribution/tables.ts';
+import { faultOfServer, migrations, stampOf, traitsOf } from './migrate.ts';
+import { privilegesOf } from './privileges.ts';
+import { replayed, type Statement, written } from './statements.ts';
+
+/** What to do if a server cannot be used, by the beginning of the code in a `Miss`. */
+const remedies: readonly [code: string, remedy: string][] = [
+  ['standby', 'Set --database to the primary.'],
+  ['28P01', 'Correct the password: in the URL, PGPASSWORD or the password file.'],
+  ['28', "Correct the user in the URL, or allow it in the server's pg_hba.conf."],
+  ['3D000', 'Create the database, or correct its name at the end of the URL.'],
+  ['42501', 'Grant the role the right to connect to the database.'],
+  ['53300', "Raise the server's max_connections, or lower --connections and --workers."],
+  ['57P03', 'Wait until the server has started.'],
+  ['ECONNREFUSED', 'Start the server, or correct the host and port in the URL.'],
+  ['ENOTFOUND', 'Correct the host in the URL.'],
+  ['EAI_AGAIN', 'Correct the host in the URL, or check the name server.'],
+  ['ENOENT', 'Correct the path of the certificate or key in the URL.'],
+  ['', 'Correct the URL, or check the server and the network: firewall, TLS, proxy.'],
+];
+
+function remedyOf(code = ''): string {
+  return remedies.find(([prefix]) => code.startsWith(prefix))![1];
+}
+
+export async function inspectPostgres(
+  urls: readonly string[],
+  replicaUrls: readonly string[],
+  environment: Environment,
+): Promise<Inspected> {
+  const { primary, misses } = await searchPrimary(urls);
+  const replicas = await Promise.all(replicaUrls.map((url) => inspectReplica(url, environment, primary)));
+  const away = misses.filter(({ code }) => code !== 'standby');
+  if (primary === undefined) {
+    const { code } = away[0] ?? misses[0]!;
+    return { finding: failed(withoutPrimary(misses), remedyOf(code)), replicas, disks: [] };
+  }
+  const { connection, url } = primary;
+  const rows = (text: string, ...values: unknown[]) =>
+    readOnly(connection, async () => (await connection.query(text, values)).rows);
+  const inspection = {
+    engine: 'postgres' as const,
+    currentVersion: migrations.current,
+    rows,
+    stamp: () => readOnly(connection, () => stampOf(connection)),
+    privileges: () => readOnly(connection, () => privilegesOf(connection)),
+    nodes: () => inspectNodes((work) => onNewConnection(url, work)),
+    lastUses: (keyIds: readonly string[]) => readLastUses(rows, 'json_array_elements_text($1)', keyIds),
+    close: () => connection.leave(),
+  };
+  const finding = await readOnly(connection, () => inspectServer(connection, url, away)).catch(
+    (error: Error) => failed(error.message, remedyOf()),
+  );
+  return { finding, replicas, disks: [], inspection };
+}
+
+const failedBy = ({ fact, remedy }: Fault) => failed(`${fact}.`, `Instead, ${remedy}.`);
+
+/** `away` are the other addresses of the database that cannot be reached. */
+async function inspectServer(connection: Connection, url: string, away: readonly Miss[]): Promise<Finding> {
+  const traits = await traitsOf(connection);
+  const fault = faultOfServer(traits);
+  if (fault !== undefined) return failedBy(fault);
+  const reached = `Postgres ${traits.version_name} at ${addressOf(url)} answers`;
+  if (away[0] === undefined) return ok(`${reached}.`);
+  const where = away.map(({ address, reason }) => `${address} (${reason})`).join(', ');
+  return warning(`${reached}, but a failover is not possible to ${where}.`, remedyOf(away[0].code));
+}
+
+/** Runs the work in a read-only transaction with timeouts, and ends the transaction even if it fails. */
+async function readOnly<Result>(connection: Connection, work: () => Promise<Result>): Promise<Result> {
+  // If the server does not answer in time, this and all later questions fail.
+  const timer = setTimeout(() => connection.abandon(), doctorBounds.doctorAnswerMs);
+  try {
+    // `pg` parses times in ISO style only.
+    await connection.query(
+      `begin read only; set local statement_timeout = ${doctorBounds.doctorStatementMs}; set local datestyle = 'ISO'`,
+    );
+    return await work();
+  } catch (error) {
+    throw translated(error);
+  } finally {
+    await connection.query('rollback').catch(() => {});
+    clearTimeout(timer);
+  }
+}
+
+/** A node that does not answer keeps a connection busy. The other checks still need theirs. */
+const onNewConnection = async <Result>(url: string, work: (opened: Connection) => Promise<Result>) => {
+  const reached = await reach(url, postgresBounds.postgresConnectMs);
+  if ('reason' in reached) throw new StoreUnavailable(reached.reason);
+  const { connection } = reached;
+  return readOnly(connection, () => work(connection)).finally(() => connection.abandon());
+};
+
+/** If the primary answers, it also checks that the replica is a copy of it. */
+async function inspectReplica(
+  url: string,
+  environment: Environment,
+  primary: Reached | undefined,
+): Promise<Finding> {
+  const address = addressOf(url);
+  const reached = await reach(url, postgresBounds.postgresConnectMs);
+  if ('reason' in reached) {
+    const { reason, code } = reached;
+    return failed(`The replica at ${address} cannot be reached (${reason}).`, remedyOf(code));
+  }
+  const { connection } = reached;
+  try {
+    if (primary !== undefined) {
+      if (await hasCitus(primary.connection)) return failedBy(replicasOfCitus);
+      await examineReplica(connection, environment, primary.server);
+      return await judgeLag(address, connection, primary.connection);
+    }
+    await examine(connection, 'standby', environment);
+    return ok(`${address} is a standby. Its primary was not checked.`);
+  } catch (error) {
+    const remedy = 'Set --replica to a streaming standby of this database, or leave it out.';
+    return failed(`${address}: ${unreachable(error).message}`, remedy);
+  } finally {
+    connection.abandon();
+  }
+}
+
+/** The lag is the time that the standby takes to replay up to the primary's current position. */
+async function judgeLag(address: string, standby: Connection, primary: Connection): Promise<Finding> {
+  const before = await positionOn(standby, replayed);
+  const goal = await positionOn(primary, written);
+  if (before > goal) {
+    const remedy = 'It follows a former primary. Copy it again from this primary.';
+    return failed(`The replica at ${address} is ahead of the primary.`, remedy);
+  }
+  const limit = `${postgresBounds.replicaLagMs / 1_000} s behind`;
+  const deadlineMs = performance.now() + postgresBounds.replicaLagMs;
+  while ((await positionOn(standby, replayed)) < goal) {
+    if (performance.now() > deadlineMs) {
+      return warning(
+        `The replica at ${address} is more than ${limit}, so it is not read from.`,
+        'On it, check that it streams (pg_stat_wal_receiver), that replay is not paused, and what else runs.',
+      );
+    }
+    await wait(doctorBounds.doctorLagMs);
+  }
+  return ok(`${address} is less than ${limit}.`);
+}
+
+async function positionOn(connection: Connection, { text }: Statement): Promise<bigint> {
+  const query = { text, query_timeout: postgresBounds.replicaAnswerMs };
+  return positionOf((await connection.query(query)).rows);
+}

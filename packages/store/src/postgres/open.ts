@@ -1,0 +1,135 @@
+import { postgresBounds } from '@partner-network/common/bounds/postgres';
+import type { Environment } from '@partner-network/contract/environments';
+import { countInstances, instancePrefix, type Purpose, type StoreOptions } from '../address.ts';
+import type { Store } from '../port.ts';
+import type { Migration } from '../served.ts';
+import { createAccounts } from '../sql/accounts.ts';
+import { createAuditLog } from '../sql/audit.ts';
+import { createRotation } from '../sql/cursor-keys.ts';
+import { createMoves } from '../sql/moves.ts';
+import { refuse } from '../sql/schema.ts';
+import { connectToPrimary } from './connections/connect.ts';
+import { addressOf, type Connection, urlUnderName } from './connections/connection.ts';
+import { translated, unreachable } from './connections/errors.ts';
+import { createPool, type PoolSettings, sqlOn } from './connections/pool.ts';
+import { watchPrimary } from './connections/primary-watch.ts';
+import { createReplicas } from './connections/replicas.ts';
+import { examine } from './connections/server.ts';
+import { rotationOptions } from './cursor-keys.ts';
+import { distribute, requireDistributable } from './distribution/distribute.ts';
+import { createReadiness } from './distribution/nodes.ts';
+import { limitSlowNodes } from './distribution/slow-nodes.ts';
+import { hasCitus, replicasOfCitus, tablesOf } from './distribution/tables.ts';
+import { createExport } from './exports.ts';
+import { importLock } from './import-locks.ts';
+import { createImports } from './imports/imports.ts';
+import { migrate, requireCurrent } from './migrate.ts';
+import { requirePrivileges } from './privileges.ts';
+import { createReads } from './reads.ts';
+import { createReceipts } from './receipts.ts';
+
+/** An erasure waits for imports of the customer's records, and they wait for it. */
+const grantLocks = {
+  createGrant: [importLock('grants', 'shared')],
+  eraseCustomer: [importLock('balances', 'exclusive'), importLock('grants', 'exclusive')],
+};
+
+/** Opens a Postgres database. Its schema changes only if the purpose is to migrate. */
+export async function openPostgres(
+  addresses: readonly string[],
+  environment: Environment,
+  purpose: Purpose,
+  { replicas: replicaAddresses, connections, keepsSession, instance }: StoreOptions,
+): Promise<Store> {
+  const named = (url: string) =>
+    instance === undefined ? url : urlUnderName(url, `${instancePrefix}${instance}`);
+  const [urls, replicaUrls] = [addresses.map(named), replicaAddresses.map(named)];
+  const first = await connectToPrimary(urls);
+  const migration = await prepareSchema(first.connection, environment, purpose, replicaUrls.length > 0);
+  const isSpread = purpose === 'serve' && (await hasCitus(first.connection));
+  const primaryWatch = watchPrimary(urls, environment, first);
+  const settings = { connections, keepsSession, isServing: purpose === 'serve' };
+  const primary = createPool({ ...settings, source: primaryWatch });
+  // A separate connection: receipts and key uses are written even while all others are busy.
+  const separate = (name: string, more: Partial<PoolSettings> = { connections: 1 }) =>
+    createPool({ ...settings, source: primaryWatch, name: `partner-network ${name}`, ...more });
+  const journal = purpose === 'serve' ? separate('receipts') : primary;
+  const nodes = isSpread ? separate('nodes') : undefined;
+  // One connection is enough, and one more for each frozen node.
+  const { mostPostgresConnections, probeStatementMs } = postgresBounds;
+  const forProbes = { connections: mostPostgresConnections, statementMs: probeStatementMs };
+  const probes = separate('readiness', forProbes);
+  const readiness = createReadiness(probes.onConnection);
+  const replicas =
+    replicaUrls.length === 0 ? undefined : createReplicas(primaryWatch, replicaUrls, environment, settings);
+  return {
+    environment,
+    location: `${addressOf(first.url)}/${first.connection.database}`,
+    migration,
+    metrics: [...primary.metrics, ...(replicas?.metrics ?? [])],
+    ...createReads(primary, replicas, nodes && limitSlowNodes(sqlOn(nodes).rows, connections / 2)),
+    ping: () => primaryWatch.ping().then(readiness),
+    ...createAccounts(sqlOn(primary), grantLocks),
+    rotateCursorKey: createRotation(sqlOn(primary), rotationOptions),
+    ...createReceipts(journal, isSpread),
+    ...createMoves(sqlOn(primary)),
+    ...createAuditLog(sqlOn(primary)),
+    exportRecords: createExport(primary),
+    ...createImports(async (name) => {
+      const { connection } = await connectToPrimary(urls.map((url) => urlUnderName(url, name)));
+      try {
+        await examine(connection, 'primary', environment, postgresBounds.commandStatementMs);
+        return connection;
+      } catch (error) {
+        connection.abandon();
+        throw unreachable(error);
+      }
+    }, sqlOn(primary).rows),
+    otherInstances: async () => {
+      const name = `${instancePrefix}${instance}`;
+      const [counted] = await sqlOn(primary).rows(countInstances, instancePrefix, name);
+      return Number(counted!.count);
+    },
+    close: async () => {
+      await replicas?.close();
+      await nodes?.close();
+      await probes.close();
+      await journal.close();
+      await primary.close();
+      await primaryWatch.close();
+    },
+  };
+}
+
+/** Migrates, distributes the tables if asked to, and reports which tables are distributed. */
+async function migrateOn(
+  connection: Connection,
+  environment: Environment,
+  purpose: 'migrate' | 'distribute',
+): Promise<Migration> {
+  const distributes = purpose === 'distribute';
+  if (distributes) await requireDistributable(connection);
+  const last = distributes ? () => distribute(connection) : undefined;
+  const migration = await migrate(connection, environment, undefined, last);
+  return (await hasCitus(connection)) ? { ...migration, ...(await tablesOf(connection)) } : migration;
+}
+
+async function prepareSchema(
+  connection: Connection,
+  environment: Environment,
+  purpose: Purpose,
+  hasReplicas: boolean,
+): Promise<Migration> {
+  try {
+    if (purpose === 'migrate' || purpose === 'distribute') {
+      return await migrateOn(connection, environment, purpose);
+    }
+    if (hasReplicas && (await hasCitus(connection))) refuse(replicasOfCitus);
+    const migration = await requireCurrent(connection, environment);
+    if (purpose === 'serve') await requirePrivileges(connection);
+    return migration;
+  } catch (error) {
+    await connection.leave();
+    throw translated(error);
+  }
+}

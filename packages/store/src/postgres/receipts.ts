@@ -1,0 +1,84 @@
+import { receiptsBounds } from '@partner-network/common/bounds/receipts';
+import { PartlyWritten, type Receipt, type Receipts } from '../port.ts';
+import { createReceiptReads } from '../sql/receipts.ts';
+import { type Pool, sqlOn } from './connections/pool.ts';
+import { nodesOf } from './distribution/placement.ts';
+import type { Statement } from './statements.ts';
+
+/** $1 is a JSON list. Ignores receipts that exist: a batch is sent again if its answer was lost. */
+const insertReceipts: Statement = {
+  name: 'insert_receipts',
+  text: `
+    insert into receipts (customer_id, at, request_id, partner_id, key_id, grant_id, outcome)
+    select coalesce(customer_id, ''), at, request_id, partner_id, key_id, grant_id, outcome
+    from json_to_recordset($1) as given (
+      customer_id text, at timestamptz, request_id uuid, partner_id text, key_id text, grant_id text,
+      outcome text
+    )
+    on conflict do nothing`,
+};
+
+/**
+ * $1 is a JSON list. Writes in the order of keys, so that two processes cannot deadlock. The database's clock
+ * says whether a stored use is in the future: uses can be written late, so their own times do not.
+ */
+const upsertKeyUses: Statement = {
+  name: 'upsert_key_uses',
+  text: `
+    insert into key_uses (key_id, used_at)
+    select "keyId", "usedAt" from json_to_recordset($1) as given ("keyId" text, "usedAt" timestamptz)
+    order by "keyId" collate "C"
+    on conflict (key_id) do update set used_at = excluded.used_at
+    where key_uses.used_at < excluded.used_at
+      or key_uses.used_at > now() + interval '${receiptsBounds.keyUseAheadSeconds} seconds'`,
+};
+
+/** `isSpread` says whether several nodes have the receipts. */
+export function createReceipts(pool: Pool, isSpread: boolean): Receipts {
+  const write = async (statement: Statement, records: readonly object[]): Promise<void> => {
+    await pool.query(statement, [JSON.stringify(records)]);
+  };
+  const { rows } = sqlOn(pool);
+
+  /** Nodes that could not take receipts, and when each is tried again. */
+  const away = new Map<unknown, number>();
+  let fault: unknown;
+
+  /** Leaves a node that failed alone for a while: all receipts wait for an attempt on a frozen node. */
+  async function writePart(node: unknown, part: readonly Receipt[]): Promise<boolean> {
+    if ((away.get(node) ?? 0) > performance.now()) return false;
+    try {
+      await write(insertReceipts, part);
+      away.delete(node);
+      return true;
+    } catch (error) {
+      fault = error;
+      away.set(node, performance.now() + receiptsBounds.receiptsNodeRestMs);
+      return false;
+    }
+  }
+
+  /** Writes the receipts of each node in a statement of its own, so that one node cannot stop the others. */
+  async function writeByNode(receipts: readonly Receipt[]): Promise<void> {
+    const customers = JSON.stringify([...new Set(receipts.map(({ customer_id = '' }) => customer_id))]);
+    const found = await rows(nodesOf, 'receipts', customers);
+    const nodes = new Map(found.map(({ value, node }) => [value, node]));
+    const rest: Receipt[] = [];
+    for (const [node, part] of Map.groupBy(receipts, ({ customer_id = '' }) => nodes.get(customer_id))) {
+      if (!(await writePart(node, part))) rest.push(...part);
+    }
+    if (rest.length > 0) throw new PartlyWritten(rest, fault);
+  }
+
+  return {
+    ...createReceiptReads(rows, 'json_array_elements_text($1)', rows),
+    recordReceipts: async (receipts) => {
+      if (away.size > 0) return writeByNode(receipts);
+      await write(insertReceipts, receipts).catch((error) => {
+        if (isSpread) return writeByNode(receipts);
+        throw error;
+      });
+    },
+    recordKeyUses: (uses) => write(upsertKeyUses, uses),
+  };
+}

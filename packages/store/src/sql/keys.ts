@@ -1,0 +1,68 @@
+import { doctorBounds } from '@partner-network/common/bounds/doctor';
+import type { Scope } from '@partner-network/contract/scopes';
+import type { KeyOnFile } from '../port.ts';
+
+/**
+ * Selects the key with this digest, or a neighbor in the order of digests. An unknown key then costs as much
+ * as a known one, so the response time does not reveal whether a key exists.
+ */
+export function nearestKey(digest: string): string {
+  return `
+    select k.id, k.partner_id, k.scopes, k.expires_at, k.revoked_at, p.disabled_at,
+      k.digest = ${digest} as is_same
+    from api_keys k join partners p on p.id = k.partner_id
+    where k.digest = coalesce(
+      (select digest from api_keys where digest <= ${digest} order by digest desc limit 1),
+      (select digest from api_keys where digest > ${digest} order by digest limit 1)
+    )`;
+}
+
+/** The key in a row of `nearestKey`. Undefined if the row is only a neighbor, or if no key exists. */
+export function keyOnFile(row: readonly unknown[] | undefined): KeyOnFile | undefined {
+  if (row === undefined) return undefined;
+  const [id, partnerId, scopes, expiresAt, revokedAt, disabledAt, isSame] = row;
+  // Built for a neighbor, too: both cases take the same time.
+  const key = {
+    id: id as string,
+    partnerId: partnerId as string,
+    scopes: (scopes as string).split(' ') as Scope[],
+    expiresAt: (expiresAt as string | null) ?? undefined,
+    isRevoked: revokedAt !== null,
+    isPartnerDisabled: disabledAt !== null,
+  };
+  return isSame === true || isSame === 1 ? key : undefined;
+}
+
+/**
+ * Whether key n can replace key k: a newer key of the same partner, with the same name and at least its
+ * scopes. Scopes are stored in order.
+ */
+const replaces = `
+  n.partner_id = k.partner_id and n.created_at >= k.created_at and n.revoked_at is null
+  and coalesce(n.name, '') = coalesce(k.name, '') and ' ' || n.scopes || ' ' like '% ' || k.scopes || ' %'`;
+
+/**
+ * Selects the first few keys that work at $1 and no longer at $2, those without a replacement first, and the
+ * count of all. A key counts as replaced if another key replaces it and still works at $2.
+ */
+export const expiringKeys = `
+  select *, count(*) over () as count
+  from (
+    select k.id, k.partner_id, k.name, k.expires_at,
+      case when exists (
+        select 1 from api_keys n where ${replaces} and (n.expires_at is null or n.expires_at > $2)
+      ) then 1 else 0 end as is_replaced
+    from api_keys k join partners p on p.id = k.partner_id
+    where k.expires_at > $1 and k.expires_at <= $2 and k.revoked_at is null and p.disabled_at is null
+  ) as found
+  order by is_replaced, expires_at, id limit ${doctorBounds.doctorShownKeys}`;
+
+/** Selects keys that work at $1 and expire, and since when another key that works longer replaces them. */
+export const replacedKeys = `
+  select k.id, k.partner_id, k.name, k.expires_at, min(n.created_at) as replaced_at
+  from api_keys k
+    join partners p on p.id = k.partner_id
+    join api_keys n on ${replaces} and (n.expires_at is null or n.expires_at > k.expires_at)
+  where k.expires_at > $1 and k.revoked_at is null and p.disabled_at is null
+  group by k.id, k.partner_id, k.name, k.expires_at
+  order by k.expires_at, k.id limit ${doctorBounds.doctorReplacedKeys}`;

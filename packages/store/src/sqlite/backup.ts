@@ -1,0 +1,170 @@
+/** Copies the embedded database and its receipts while other processes read and write them. */
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { backup, DatabaseSync } from 'node:sqlite';
+import { storeBounds } from '@partner-network/common/bounds/store';
+import { OperatorError } from '@partner-network/common/operator-error';
+import type { Environment } from '@partner-network/contract/environments';
+import { faultOfEnvironment, faultOfOldVersion, refuse } from '../sql/schema.ts';
+import { translated } from './engine.ts';
+import { isReadOnly, openToInspect, receiptsFileOf } from './file.ts';
+import { databaseSchema, receiptsSchema, stampOf } from './migrate.ts';
+import { refuseMissing } from './open.ts';
+
+/** One step copies one snapshot. With several steps, SQLite restarts the copy after every write. */
+const pagesOfStep = 2 ** 31 - 1;
+const sqliteCorrupt = 11;
+const sqliteNotADatabase = 26;
+const damaged = new Set([sqliteCorrupt, sqliteNotADatabase]);
+/** SQLITE_IOERR and SQLITE_FULL. */
+const unwritten = new Set([10, 13]);
+
+/** Registers a function to call before a signal ends the process. Returns a function that unregisters it. */
+type OnInterrupt = (cleanUp: () => void) => () => void;
+
+/** Does not migrate: a copy made before an upgrade must work with the older program. */
+export async function backUpSqlite(
+  file: string,
+  environment: Environment,
+  copy: string,
+  onInterrupt: OnInterrupt,
+) {
+  const [source, target] = [resolve(file), resolve(copy)];
+  refuseMissing(source, 'command');
+  try {
+    refusePlace(source, target, copy.endsWith('/'));
+    const folder = claimedFolder(target);
+    const cleanUp = () => {
+      // SQLite may create or delete its journal meanwhile. `rmSync` then fails, or stops without an error.
+      const options = { recursive: true, force: true, maxRetries: 10, retryDelay: 10 };
+      while (existsSync(folder)) rmSync(folder, options);
+    };
+    const unregister = onInterrupt(cleanUp);
+    try {
+      return await copyInto(folder, source, target, environment);
+    } finally {
+      cleanUp();
+      unregister();
+    }
+  } catch (error) {
+    const { code = '', errcode = 0, message } = error as NodeJS.ErrnoException & { errcode?: number };
+    const isFileError = /^E[A-Z]+$/.test(code) || unwritten.has(errcode & 0xff);
+    throw isFileError ? new OperatorError(`Cannot write ${target}: ${message}.`) : translated(error);
+  }
+}
+
+/** Does not create a missing folder: it may be a disk that is not mounted. */
+function refusePlace(source: string, target: string, isFolder: boolean): void {
+  const folder = isFolder ? target : dirname(target);
+  if (!existsSync(folder)) {
+    throw new OperatorError(`The folder ${folder} does not exist. Create it, or mount its disk.`);
+  }
+  if (statSync(target, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new OperatorError(`${target} is a folder. Name a file in it.`);
+  }
+  // SQLite follows links, and deletes files with these names.
+  const place = inRealFolder(target);
+  if ([inRealFolder(source), realpathSync(source)].some((name) => place.startsWith(`${name}-`))) {
+    throw new OperatorError(
+      `Names that start with ${source}- are reserved for the database. Choose another name.`,
+    );
+  }
+}
+
+function inRealFolder(path: string): string {
+  return join(realpathSync(dirname(path)), basename(path));
+}
+
+/** Creates the folder of the unfinished copies. While it exists, no other backup can use this name. */
+function claimedFolder(target: string): string {
+  const folder = `${target}.partial`;
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+    return folder;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    throw new OperatorError(
+      `${folder} already exists: another backup is running or was interrupted. If it was interrupted, remove the folder.`,
+    );
+  }
+}
+
+async function copyInto(folder: string, source: string, target: string, environment: Environment) {
+  const database = { source, target, partial: join(folder, 'database') };
+  const receipts = {
+    source: receiptsFileOf(source),
+    target: receiptsFileOf(target),
+    partial: join(folder, 'receipts'),
+  };
+  for (const part of [database, receipts]) refuseOverwriting(part.target);
+  // Receipts are copied second, so that they are never older than the database.
+  const parts = existsSync(receipts.source) ? [database, receipts] : [database];
+  for (const part of parts) await copyFile(part.source, part.partial, environment, part === database);
+  // The database is renamed last: if its copy exists, the backup is complete.
+  for (const part of parts.toReversed()) renameSync(part.partial, part.target);
+  flush(dirname(target));
+  const copied = (path: string) => ({ file: path, bytes: statSync(path).size });
+  // A database that was never served has no receipts.
+  return {
+    database: copied(target),
+    ...(parts.includes(receipts) && { receipts: copied(receipts.target) }),
+  };
+}
+
+/** Uses lstat, because a rename would also replace a broken link. */
+function refuseOverwriting(target: string): void {
+  if (lstatSync(target, { throwIfNoEntry: false }) === undefined) return;
+  throw new OperatorError(`${target} already exists, and a backup overwrites nothing. Choose another name.`);
+}
+
+async function copyFile(source: string, partial: string, environment: Environment, isDatabase: boolean) {
+  const schema = isDatabase ? databaseSchema : receiptsSchema;
+  // Only the owner may read it, like the database.
+  closeSync(openSync(partial, 'wx', 0o600));
+  try {
+    // A writable connection if possible: a read-only one would leave a write-ahead log behind.
+    const timeout = storeBounds.sqliteCommandBusyMs;
+    using db = isReadOnly(source, 'command')
+      ? openToInspect(source, timeout)
+      : new DatabaseSync(source, { timeout });
+    const { version, environment: stamped } = stampOf(db, schema) ?? { version: 0, environment };
+    if (isDatabase) refuse(faultOfOldVersion(version, 1));
+    refuse(faultOfEnvironment(stamped, environment));
+    await backup(db, partial, { rate: pagesOfStep });
+    refuseDamage(partial);
+    flush(partial);
+  } catch (error) {
+    const { errcode = 0, message } = error as Error & { errcode?: number };
+    if (!damaged.has(errcode & 0xff)) throw error;
+    // If the receipts are damaged, the database has already passed the check.
+    const remedy = isDatabase
+      ? 'Keep your backups, and restore the newest.'
+      : 'The database itself is intact. Stop the service, move the receipts away, start it, and try again.';
+    throw new OperatorError(`${source} is damaged (${message}). Nothing was copied. ${remedy}`);
+  }
+}
+
+/** Checks the copy and not the original, which other processes use. */
+function refuseDamage(copy: string): void {
+  using db = openToInspect(copy);
+  const found = db.prepare('pragma integrity_check').get()?.integrity_check;
+  if (found !== 'ok') throw Object.assign(new Error(String(found)), { errcode: sqliteCorrupt });
+}
+
+/** Writes the file to disk: a backup must survive a power failure. */
+function flush(path: string): void {
+  const descriptor = openSync(path, 'r');
+  fsyncSync(descriptor);
+  closeSync(descriptor);
+}

@@ -1,0 +1,86 @@
+/** SQLite error codes, transactions and plain statements. */
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import { OperatorError } from '@partner-network/common/operator-error';
+import { AlreadyExists, StoreLocked, StoreUnavailable } from '../port.ts';
+import type { BoundStatement, Sql } from '../sql/statement.ts';
+
+/** Primary result codes for "cannot answer now": busy, locked, I/O error, full, cannot open. */
+const unavailable = new Set([5, 6, 10, 13, 14]);
+/** SQLITE_CONSTRAINT_PRIMARYKEY and SQLITE_CONSTRAINT_UNIQUE. */
+const conflict = new Set([1555, 2067]);
+/** SQLITE_READONLY. */
+const readOnly = 8;
+
+/** SQLITE_IOERR_GETTEMPPATH. */
+const withoutTemporaryFolder = 6410;
+
+/** SQLITE_BUSY or SQLITE_LOCKED. */
+export function isLocked(code: number): boolean {
+  return [5, 6].includes(code & 0xff);
+}
+
+/** Turns an error of SQLite into one of the port, and returns other errors unchanged. */
+export function translated(error: unknown): unknown {
+  const code = (error as { errcode?: number }).errcode ?? 0;
+  if (conflict.has(code)) return new AlreadyExists('This id already exists.', { cause: error });
+  if ((code & 0xff) === readOnly) {
+    const why = 'this user may not write to it, or its disk is mounted read-only';
+    return new OperatorError(`The embedded database can only be read: ${why}.`, { cause: error });
+  }
+  if (code === withoutTemporaryFolder) {
+    const remedy = 'Set SQLITE_TMPDIR to a folder that this user can write';
+    return new OperatorError(`SQLite has no folder for temporary files. ${remedy}.`, { cause: error });
+  }
+  if (!unavailable.has(code & 0xff)) return error;
+  const reason = isLocked(code) ? 'another command, such as an import, locks it' : (error as Error).message;
+  const Kind = isLocked(code) ? StoreLocked : StoreUnavailable;
+  return new Kind(`The embedded database cannot answer now (${reason}).`, { cause: error });
+}
+
+/** Translates an error and rolls an open transaction back. */
+export function attempt<Result>(db: DatabaseSync, work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    // Some failures, such as a full disk, have rolled back already.
+    if (db.isTransaction) db.exec('rollback');
+    throw translated(error);
+  }
+}
+
+/** Immediate takes the write lock at the start, deferred at the first write. */
+export function transaction<Result>(
+  db: DatabaseSync,
+  lock: 'immediate' | 'deferred',
+  work: () => Result,
+  end: 'commit' | 'rollback' = 'commit',
+): Result {
+  return attempt(db, () => {
+    db.exec(`begin ${lock}`);
+    const result = work();
+    db.exec(end);
+    return result;
+  });
+}
+
+/** Prepares each statement when it runs: an operator's command runs only a few. */
+export function plainSql(db: DatabaseSync): Sql {
+  const run = ([text, ...values]: BoundStatement) => db.prepare(text).all(numbered(values));
+  return {
+    rows: async (...statement) => attempt(db, () => run(statement)),
+    transaction: async (steps, mode = 'keep') => {
+      const work = () => {
+        const running = steps();
+        let step = running.next();
+        while (!step.done) step = running.next(run(step.value));
+        return step.value;
+      };
+      return transaction(db, 'immediate', work, mode === 'keep' ? 'commit' : 'rollback');
+    },
+  };
+}
+
+/** Binds values to the parameters $1, $2, … */
+export function numbered(values: readonly SQLInputValue[]): Record<string, SQLInputValue> {
+  return Object.fromEntries(values.map((value, index) => [`$${index + 1}`, value]));
+}

@@ -1,0 +1,109 @@
+/** Opens database files, and checks what this user may do with them. */
+import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
+import { storeBounds } from '@partner-network/common/bounds/store';
+import type { Purpose } from '../address.ts';
+
+/** The file beside a database that holds its receipts. */
+export function receiptsFileOf(database: string): string {
+  return `${database}-receipts`;
+}
+
+/** Opens a database file, or creates it. */
+export function openFile(path: string, purpose: Purpose): DatabaseSync {
+  // Only the owner may read it: it holds key digests, cursor keys and balances.
+  makeFolder(dirname(path));
+  closeSync(openSync(path, 'a', 0o600));
+  // SQLite blocks the process while it waits for a lock. Once `serve` has started, it waits 250 ms.
+  const brief = { serve: storeBounds.sqliteStartBusyMs, revocation: storeBounds.sqliteServeBusyMs };
+  const timeout = brief[purpose as keyof typeof brief] ?? storeBounds.sqliteCommandBusyMs;
+  return new DatabaseSync(path, { timeout });
+}
+
+/** Creates a folder and the folders above it. Node's own recursive mkdir never ends in /proc. */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  makeFolder(dirname(folder));
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    // Another process may have created it meanwhile.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+}
+
+/** Opens a file for reading without leaving a trace, also on a disk that is mounted read-only. */
+export function openToInspect(path: string, timeout: number = storeBounds.sqliteServeBusyMs): DatabaseSync {
+  const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
+  // Without a log, no process has the file open.
+  if (log === undefined) return openReadOnly(path, 'immutable', timeout);
+  try {
+    return openReadOnly(path, 'shared', timeout);
+  } catch (error) {
+    // Without an index beside the log, SQLite must write one.
+    if (existsSync(`${path}-shm`)) throw error;
+    if (log.size === 0) return openReadOnly(path, 'immutable', timeout);
+    const remedy = 'Copy both files to a folder where this user may write, and use the copy';
+    throw new Error(`${path}-wal has changes that cannot be read here. ${remedy}`, { cause: error });
+  }
+}
+
+/** A shared connection creates a write-ahead log, owned by this user. An immutable one reads no log. */
+function openReadOnly(path: string, mode: 'immutable' | 'shared', timeout: number): DatabaseSync {
+  const url = pathToFileURL(path);
+  if (mode === 'immutable') url.searchParams.set('immutable', '1');
+  const db = new DatabaseSync(url, { readOnly: true, timeout });
+  try {
+    db.prepare('select count(*) from sqlite_master').get();
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** Whether a command can only read the file. A command that writes then fails at its first write. */
+export function isReadOnly(path: string, purpose: Purpose): boolean {
+  return ['command', 'revocation'].includes(purpose) && !(mayWrite(path) && mayWrite(dirname(path)));
+}
+
+/** Why this user cannot see whether the file exists, or undefined if it can be seen. */
+export function obstacleTo(path: string): string | undefined {
+  const code = errorCodeOf(() => statSync(path));
+  if (code === undefined || code === 'ENOENT') return undefined;
+  if (code === 'EACCES') return `this user has no access to ${nearestExisting(path)}`;
+  return code === 'ENOTDIR'
+    ? `${nearestExisting(path)} is not a folder`
+    : `the path cannot be used (${code})`;
+}
+
+/** The file, or its nearest folder that exists: the file would be created there. */
+export function nearestExisting(path: string): string {
+  return errorCodeOf(() => statSync(path)) === undefined ? path : nearestExisting(dirname(path));
+}
+
+/** True if this user may read and write the file, or if it does not exist. */
+export function mayWrite(path: string): boolean {
+  return errorOfWriting(path) === undefined;
+}
+
+/** Why this user may not read and write the file: EACCES, or EROFS on a disk that is mounted read-only. */
+export function errorOfWriting(path: string): string | undefined {
+  const code = errorCodeOf(() => accessSync(path, constants.R_OK | constants.W_OK));
+  return code === 'ENOENT' ? undefined : code;
+}
+
+export function mayRead(path: string): boolean {
+  return errorCodeOf(() => accessSync(path, constants.R_OK)) === undefined;
+}
+
+function errorCodeOf(work: () => unknown): string | undefined {
+  try {
+    work();
+    return undefined;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code;
+  }
+}

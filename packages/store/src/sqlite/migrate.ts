@@ -1,0 +1,108 @@
+import { randomBytes } from 'node:crypto';
+import type { DatabaseSync } from 'node:sqlite';
+import { toTime } from '@partner-network/common/times';
+import type { Environment } from '@partner-network/contract/environments';
+import { StoreLocked } from '../port.ts';
+import type { Migration } from '../served.ts';
+import {
+  faultOfOldVersion,
+  type Migrations,
+  migrationsIn,
+  notOurs,
+  refuse,
+  type Stamp,
+  usableVersion,
+} from '../sql/schema.ts';
+import { transaction, translated } from './engine.ts';
+
+/** One of the two kinds of database files. */
+interface FileSchema extends Migrations {
+  /** Stored in the file header, to recognize our files. */
+  readonly applicationId: number;
+  /** Adds the first rows of a new file. */
+  fill?(db: DatabaseSync): void;
+}
+
+export const databaseSchema: FileSchema = {
+  ...migrationsIn(new URL('./migrations/', import.meta.url)),
+  // "PNet".
+  applicationId: 0x504e6574,
+  fill: (db) => {
+    const insert = db.prepare('insert into cursor_keys (id, secret, created_at) values (0, ?, ?)');
+    insert.run(randomBytes(32), toTime(Date.now()));
+  },
+};
+
+export const receiptsSchema: FileSchema = {
+  ...migrationsIn(new URL('./receipts-migrations/', import.meta.url)),
+  // "PNre".
+  applicationId: 0x504e7265,
+};
+
+/** Brings the database to the current schema. Safe to run twice, and in many processes at once. */
+export function migrate(
+  db: DatabaseSync,
+  environment: Environment,
+  schema: FileSchema = databaseSchema,
+  mayCreate = true,
+): Migration {
+  const { scripts, current } = schema;
+  const readVersion = () => usableVersion(stampOf(db, schema), environment, current);
+  const version = readVersion();
+  if (!mayCreate) refuse(faultOfOldVersion(version, 1));
+  writeAhead(db);
+  if (version === current) return { from: version, to: version };
+
+  return transaction(db, 'immediate', () => {
+    // Read again under the lock: another process may have migrated meanwhile.
+    const from = readVersion();
+    for (const script of scripts.slice(from)) db.exec(script());
+    if (from === 0) stamp(db, environment, schema);
+    db.exec(`pragma user_version = ${current}`);
+    return { from, to: current };
+  });
+}
+
+/** Turns the write-ahead log on. The file stores this mode, but a copy made by vacuum does not have it. */
+function writeAhead(db: DatabaseSync): void {
+  try {
+    db.exec('pragma journal_mode = wal');
+  } catch (error) {
+    if (!(translated(error) instanceof StoreLocked)) throw error;
+    // The pragma does not wait for another process that writes. The transaction does. It is exclusive, to
+    // fail if another process keeps reading: an immediate one would succeed, and this would repeat forever.
+    db.exec('begin exclusive; commit');
+    writeAhead(db);
+  }
+}
+
+/** Rejects a file that is not at the current schema, and changes nothing. */
+export function requireCurrent(
+  db: DatabaseSync,
+  environment: Environment,
+  schema: FileSchema = databaseSchema,
+): Migration {
+  const version = usableVersion(stampOf(db, schema), environment, schema.current);
+  refuse(faultOfOldVersion(version, schema.current));
+  return { from: version, to: version };
+}
+
+/** What the database stores about itself, or undefined if it is new. Throws on another program's file. */
+export function stampOf(db: DatabaseSync, schema: FileSchema = databaseSchema): Stamp | undefined {
+  // One statement, so that a migration in another process cannot come between.
+  const seen = db.prepare(`
+    select user_version as version, application_id as owner, exists (select 1 from sqlite_master) as used
+    from pragma_user_version, pragma_application_id`);
+  const { version, owner, used } = seen.get() as { version: number; owner: number; used: number };
+  if (version === 0 && owner === 0 && used === 0) return undefined;
+  if (owner !== schema.applicationId) refuse(notOurs);
+  const row = db.prepare(`select value from settings where name = 'environment'`).get();
+  return { environment: row?.value, version };
+}
+
+/** Marks a new database as ours, and binds it to one environment. Neither ever changes. */
+function stamp(db: DatabaseSync, environment: Environment, { applicationId, fill }: FileSchema): void {
+  db.exec(`pragma application_id = ${applicationId}`);
+  db.prepare(`insert into settings (name, value) values ('environment', ?)`).run(environment);
+  fill?.(db);
+}

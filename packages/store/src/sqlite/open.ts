@@ -1,0 +1,99 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { storeBounds } from '@partner-network/common/bounds/store';
+import { OperatorError } from '@partner-network/common/operator-error';
+import type { Environment } from '@partner-network/contract/environments';
+import type { Purpose } from '../address.ts';
+import { type Store, StoreLocked } from '../port.ts';
+import { createAccounts } from '../sql/accounts.ts';
+import { createAuditLog } from '../sql/audit.ts';
+import { createRotation } from '../sql/cursor-keys.ts';
+import { createMoves } from '../sql/moves.ts';
+import { plainSql, translated } from './engine.ts';
+import { createExport } from './exports.ts';
+import { isReadOnly, obstacleTo, openFile, openToInspect, receiptsFileOf } from './file.ts';
+import { type FileWatch, watchFiles } from './file-watch.ts';
+import { createImports } from './imports/imports.ts';
+import { databaseSchema, migrate, requireCurrent } from './migrate.ts';
+import { cannotOpen } from './open-error.ts';
+import { createReads } from './reads.ts';
+import { createReceipts } from './receipts.ts';
+import { emptyLog, shrinkLog } from './space.ts';
+
+/** Opens the embedded database and updates its schema. */
+export function openSqlite(file: string, environment: Environment, purpose: Purpose): Store {
+  // Absolute, because SQLite reads a path that starts with "file:" as a URI.
+  const path = resolve(file);
+  let db: DatabaseSync | undefined;
+  let watch: FileWatch | undefined;
+  try {
+    refuseMissing(path, purpose);
+    const cannotWrite = isReadOnly(path, purpose);
+    db = cannotWrite ? openToInspect(path, storeBounds.sqliteCommandBusyMs) : openFile(path, purpose);
+    const migration = cannotWrite
+      ? requireCurrent(db, environment)
+      : migrate(db, environment, databaseSchema, mayCreate(purpose));
+    if (purpose === 'feed') db.exec(`pragma busy_timeout = ${storeBounds.sqliteFeedBusyMs}`);
+    const receiptsPath = receiptsFileOf(path);
+    const requireReceipts = () => watch?.requireNow(receiptsPath);
+    const { closeReceipts, ...receipts } = createReceipts(
+      path,
+      environment,
+      purpose,
+      plainSql(db).rows,
+      requireReceipts,
+    );
+    if (purpose === 'serve') {
+      db.exec(`pragma cache_size = -${storeBounds.sqliteServeCacheKibibytes}`);
+      // After an interrupted checkpoint, the watch would see a running checkpoint.
+      emptyLog(db);
+      watch = watchFiles([path, receiptsPath]);
+    }
+    if (purpose === 'feed') watch = watchFiles([path]);
+    return {
+      environment,
+      location: path,
+      migration,
+      metrics: [],
+      ...(watch && { onFileFault: watch.onChange }),
+      ...createReads(db, watch),
+      ...createAccounts(plainSql(db)),
+      rotateCursorKey: createRotation(plainSql(db)),
+      ...createMoves(plainSql(db)),
+      ...createAuditLog(plainSql(db)),
+      ...createImports(db, path, () => watch?.requireNow()),
+      exportRecords: createExport(path),
+      ...receipts,
+      close: async () => {
+        await closeReceipts();
+        if (purpose !== 'serve') shrinkLog(db!, path);
+        db?.close();
+        watch?.close();
+      },
+    };
+  } catch (error) {
+    db?.close();
+    if (purpose === 'revocation' && translated(error) instanceof StoreLocked) throw translated(error);
+    throw error instanceof OperatorError ? error : cannotOpen('the database', path, error);
+  }
+}
+
+function mayCreate(purpose: Purpose): boolean {
+  return purpose === 'create' || purpose === 'migrate';
+}
+
+/** Throws if the database does not exist, unless the command may create it: the path may be mistyped. */
+export function refuseMissing(path: string, purpose: Purpose): void {
+  const obstacle = obstacleTo(path);
+  if (obstacle !== undefined) {
+    const remedy = 'Correct the path, or run as a user with access.';
+    throw new OperatorError(`Cannot open the database ${path}: ${obstacle}. ${remedy}`);
+  }
+  if (!mayCreate(purpose) && !existsSync(path)) {
+    throw new OperatorError(
+      `The database ${path} does not exist. Correct --database and --environment, or create it with ` +
+        '"partner-network migrate" and the same settings.',
+    );
+  }
+}

@@ -1,0 +1,125 @@
+import { existsSync } from 'node:fs';
+import type { DatabaseSync } from 'node:sqlite';
+import { receiptsBounds } from '@partner-network/common/bounds/receipts';
+import { storeBounds } from '@partner-network/common/bounds/store';
+import { OperatorError } from '@partner-network/common/operator-error';
+import type { Environment } from '@partner-network/contract/environments';
+import type { Purpose } from '../address.ts';
+import { type Receipt, type Receipts, StoreUnavailable } from '../port.ts';
+import { createReceiptReads } from '../sql/receipts.ts';
+import type { Sql } from '../sql/statement.ts';
+import { plainSql } from './engine.ts';
+import { isReadOnly, openFile, openToInspect, receiptsFileOf } from './file.ts';
+import { migrate, receiptsSchema, requireCurrent } from './migrate.ts';
+import { cannotOpen } from './open-error.ts';
+import type { BatchWrite } from './receipts-thread.ts';
+import { allowRelease, emptyLog, releasePages, shrinkLog } from './space.ts';
+import { startThread } from './thread-call.ts';
+
+/**
+ * The parameter is a JSON list. A receipt is a list, too: by the names of its fields, it would take a quarter
+ * longer (18 µs instead of 14). SQLite's grammar needs "where true".
+ */
+const insertReceipts = `
+  insert into receipts (at, request_id, partner_id, key_id, customer_id, grant_id, outcome)
+  select value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6
+  from json_each(?) where true
+  on conflict do nothing`;
+
+function valuesOf({ at, request_id, partner_id, key_id, customer_id = '', grant_id, outcome }: Receipt) {
+  return [at, request_id, partner_id, key_id, customer_id, grant_id ?? null, outcome];
+}
+
+const upsertKeyUses = `
+  insert into key_uses (key_id, used_at)
+  select value ->> 'keyId', value ->> 'usedAt' from json_each(?) where true
+  on conflict (key_id) do update set used_at = excluded.used_at
+  where used_at < excluded.used_at
+    or used_at > strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '+${receiptsBounds.keyUseAheadSeconds} seconds')`;
+
+/**
+ * Receipts have their own file beside the database: an import may lock the database for longer than a receipt
+ * may wait. `serve` opens the file at once. A command opens it when needed, and does not create it to read.
+ *
+ * A thread writes, because SQLite blocks its caller and sometimes waits 50 to 150 ms for the disk: no
+ * request would be answered meanwhile. It starts with the first batch, so it does not delay a start.
+ */
+export function createReceipts(
+  database: string,
+  environment: Environment,
+  purpose: Purpose,
+  audit: Sql['rows'],
+  /** Throws if the file was replaced: what is written to it then is lost. */
+  requireFile: () => void = () => {},
+) {
+  const path = receiptsFileOf(database);
+  let db: DatabaseSync | undefined;
+  let thread: ReturnType<typeof startThread<BatchWrite, void>> | undefined;
+
+  function open(): DatabaseSync {
+    db ??= openReceipts(path, environment, purpose);
+    return db;
+  }
+
+  if (purpose === 'serve') open();
+
+  async function write(statement: string, batch: readonly object[]): Promise<void> {
+    open();
+    requireFile();
+    if (thread === undefined || thread.failure() !== undefined) {
+      thread = startThread(new URL('./receipts-thread.ts', import.meta.url), path);
+    }
+    try {
+      await thread.call({ statement, batch: JSON.stringify(batch) });
+    } catch (error) {
+      const reason = (error as Error).message;
+      throw new StoreUnavailable(`The receipts file cannot be written (${reason}).`);
+    }
+    requireFile();
+  }
+
+  const rows: Sql['rows'] = async (...statement) =>
+    db === undefined && !existsSync(path) ? [] : plainSql(open()).rows(...statement);
+
+  const reads = createReceiptReads(rows, 'json_each($1)', audit);
+
+  const receipts: Receipts = {
+    ...reads,
+    pruneReceipts: async (olderThan, by) => {
+      const removed = await reads.pruneReceipts(olderThan, by);
+      // Fails on a full disk. The receipts are gone, and the next run gives their space back.
+      if (db !== undefined) await releasePages(db).catch(() => {});
+      return removed;
+    },
+    recordReceipts: (batch) => write(insertReceipts, batch.map(valuesOf)),
+    recordKeyUses: (uses) => write(upsertKeyUses, uses),
+  };
+
+  async function closeReceipts(): Promise<void> {
+    await thread?.close();
+    if (db !== undefined && purpose !== 'serve') shrinkLog(db, path);
+    db?.close();
+  }
+  return { ...receipts, closeReceipts };
+}
+
+function openReceipts(path: string, environment: Environment, purpose: Purpose): DatabaseSync {
+  let db: DatabaseSync | undefined;
+  try {
+    if (isReadOnly(path, purpose)) {
+      db = openToInspect(path, storeBounds.sqliteCommandBusyMs);
+      requireCurrent(db, environment, receiptsSchema);
+      return db;
+    }
+    db = openFile(path, purpose);
+    db.exec(allowRelease);
+    migrate(db, environment, receiptsSchema);
+    if (purpose === 'serve') emptyLog(db);
+    return db;
+  } catch (error) {
+    db?.close();
+    throw error instanceof OperatorError
+      ? new OperatorError(`Cannot open the receipts ${path}: ${error.message}`)
+      : cannotOpen('the receipts', path, error);
+  }
+}

@@ -1,0 +1,46 @@
+/** Gives disk space back that SQLite would keep: of the write-ahead log, and of deleted receipts. */
+import { statSync } from 'node:fs';
+import type { DatabaseSync } from 'node:sqlite';
+import { setTimeout as wait } from 'node:timers/promises';
+import { receiptsBounds } from '@partner-network/common/bounds/receipts';
+import { storeBounds } from '@partner-network/common/bounds/store';
+import { attempt } from './engine.ts';
+
+/**
+ * Shrinks a large write-ahead log: SQLite merges and reuses it, but never makes it smaller. While another
+ * process reads an old snapshot this does nothing; the next command tries again.
+ */
+export function shrinkLog(db: DatabaseSync, path: string): void {
+  const { size = 0 } = statSync(`${path}-wal`, { throwIfNoEntry: false }) ?? {};
+  if (size > storeBounds.sqliteLogBytes) emptyLog(db);
+}
+
+/**
+ * Merges the write-ahead log into the file and empties it, if no other process uses it. From then on, the
+ * connection waits 250 ms for a lock.
+ */
+export function emptyLog(db: DatabaseSync): void {
+  try {
+    db.exec(`pragma busy_timeout = ${storeBounds.sqliteServeBusyMs}; pragma wal_checkpoint(truncate)`);
+  } catch {
+    // Fails on a full disk. The log stays complete.
+  }
+}
+
+/** Lets a new file give pages back. A file that has tables needs a vacuum for it. */
+export const allowRelease = 'pragma auto_vacuum = incremental';
+const incremental = 2;
+
+/** Removes free pages from the file in small steps with pauses, so that `serve` can write meanwhile. */
+export async function releasePages(db: DatabaseSync): Promise<void> {
+  const pragma = (name: string) => Number(Object.values(db.prepare(`pragma ${name}`).get()!)[0]);
+  if (pragma('auto_vacuum') !== incremental) {
+    const usedBytes = (pragma('page_count') - pragma('freelist_count')) * pragma('page_size');
+    if (usedBytes <= storeBounds.sqliteVacuumBytes) attempt(db, () => db.exec(`${allowRelease}; vacuum`));
+    return;
+  }
+  while (pragma('freelist_count') > 0) {
+    attempt(db, () => db.exec(`pragma incremental_vacuum(${storeBounds.sqliteReleasePages})`));
+    await wait(receiptsBounds.receiptsPruneRestMs);
+  }
+}

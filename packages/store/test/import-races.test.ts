@@ -1,0 +1,151 @@
+/** Imports and deletions at the same time: a deletion is never undone by a write that had not seen it. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openTestDatabase } from '../../testkit/fixtures/database.ts';
+import { byTest } from '../../testkit/fixtures/fixture.ts';
+import { until } from '../../testkit/fixtures/until.ts';
+import { connectTo } from '../../testkit/servers/postgres.ts';
+import { StartOver, type Store, StoreLocked } from '../src/port.ts';
+import { counted, createPartners, grant, plainBalance, writeBatches, writeRows } from './suite/records.ts';
+
+const old = { ...plainBalance('alice', 'b'), is_timed: 1 };
+const deletion = { customer_id: 'alice', id: 'b', deleted_at: '2026-01-02T00:00:00.000Z' };
+
+for (const isolation of ['read committed', 'repeatable read']) {
+  test(`a deletion waits for an import that has written the record, with ${isolation}`, async (t) => {
+    const { store, url } = await openTestDatabase(t, 'nothing', async () => {}, 'postgres');
+    const client = await connectTo(t, url);
+    const database = new URL(url).pathname.slice(1);
+    await client.query(`alter database ${database} set default_transaction_isolation = '${isolation}'`);
+    const run = await store.beginImport('balances', { pace: 'fast' });
+    await run.stage([old]);
+    // Sends the row: it is in the table, in an open transaction.
+    await run.countMissing();
+    const deleting = writeRows(store, 'balances', [deletion]);
+    const waiting = `select 1 from pg_locks where locktype = 'advisory' and not granted`;
+    await until(5_000, async () => (await client.query(waiting)).rowCount === 1);
+    assert.deepEqual(await run.write({ mode: 'keep' }), counted({ written: 1 }));
+    await run.end();
+    assert.deepEqual(await deleting, counted({ deleted: 1 }));
+    assert.equal((await client.query('select from balances')).rowCount, 0);
+  });
+}
+
+const erasures: Readonly<Record<string, (store: Store) => Promise<unknown>>> = {
+  'an erasure': (store) => store.eraseCustomer('alice', byTest),
+  'the import of an erasure': (store) =>
+    store.importErasures([{ customer_id: 'alice', erased_at: deletion.deleted_at }], byTest),
+};
+
+for (const [what, erase] of Object.entries(erasures)) {
+  test(`${what} waits for an import that has written a record of the customer`, async (t) => {
+    const { store, url } = await openTestDatabase(t, 'nothing', async () => {}, 'postgres');
+    const client = await connectTo(t, url);
+    const run = await store.beginImport('balances', { pace: 'fast' });
+    await run.stage([old]);
+    await run.countMissing();
+    const erasing = erase(store);
+    const waiting = `select 1 from pg_locks where locktype = 'advisory' and not granted`;
+    await until(5_000, async () => (await client.query(waiting)).rowCount === 1);
+    await run.write({ mode: 'keep' });
+    await run.end();
+    assert.partialDeepStrictEqual(await erasing, { balances: 1, grants: 0 });
+    assert.equal((await client.query('select from balances')).rowCount, 0);
+  });
+}
+
+test('an import that began before a deletion does not bring the record back', async (t) => {
+  const { store, url } = await openTestDatabase(t, 'nothing', async () => {}, 'postgres');
+  const client = await connectTo(t, url);
+  const [slow, fast] = [
+    await store.beginImport('balances'),
+    await store.beginImport('balances', { pace: 'fast' }),
+  ];
+  for (const run of [slow, fast]) await run.stage([old]);
+  assert.deepEqual(await writeRows(store, 'balances', [deletion]), counted({ unchanged: 1 }));
+  for (const run of [slow, fast]) {
+    assert.deepEqual(await run.write({ mode: 'keep' }), counted({ stale: 1 }));
+    await run.end();
+  }
+  assert.equal((await client.query('select from balances')).rowCount, 0);
+});
+
+test('two imports of one record at the same time keep the newer one', async (t) => {
+  const { store } = await openTestDatabase(t, 'nothing', async () => {}, 'postgres');
+  const newer = { ...old, amount: 2, updated_at: '2026-01-03T00:00:00.000Z' };
+  const runs = await Promise.all([old, newer].map(() => store.beginImport('balances')));
+  await runs[0]!.stage([newer]);
+  await runs[1]!.stage([old]);
+  const results = await Promise.all(runs.map((run) => run.write({ mode: 'keep' })));
+  await Promise.all(runs.map((run) => run.end()));
+  assert.ok(
+    results[0]!.written === 1 && results[1]!.written + results[1]!.stale === 1,
+    JSON.stringify(results),
+  );
+  const again = await writeRows(store, 'balances', [newer]);
+  assert.deepEqual(again, counted({ unchanged: 1 }));
+});
+
+test('a feed that meets the lock of another import fails soon, so that it can report it', async (t) => {
+  const { store } = await openTestDatabase(t, 'nothing', async () => {}, 'postgres');
+  const file = await store.beginImport('balances', { pace: 'fast' });
+  await file.stage([old]);
+  await file.countMissing();
+  const feed = await store.beginImport('balances', { pace: 'feed' });
+  await feed.stage([deletion]);
+  await assert.rejects(feed.write({ mode: 'keep' }), StoreLocked);
+  await Promise.all([feed.end(), file.end()]);
+});
+
+test('two imports that have written new rows and then delete wait for each other', async (t) => {
+  const { store } = await openTestDatabase(t, 'nothing', async () => {}, 'postgres');
+  const rows = (id: string) => [{ ...plainBalance('alice', id), is_timed: 1 }];
+  const runs = await Promise.all(['a', 'b'].map(() => store.beginImport('balances', { pace: 'fast' })));
+  for (const [index, run] of runs.entries()) {
+    await run.stage(rows(`${index}`));
+    // Sends the row: it is in the table, in an open transaction.
+    await run.countMissing();
+    await run.stage([{ ...deletion, id: `${index}z` }]);
+    await assert.rejects(run.write({ mode: 'keep' }), StartOver);
+    await run.end();
+  }
+  const again = ['0', '1'].map((id) =>
+    writeBatches(store, 'balances', [rows(id), [{ ...deletion, id: `${id}z` }]], { pace: 'fast' }),
+  );
+  for (const result of await Promise.all(again))
+    assert.deepEqual(result, counted({ written: 1, unchanged: 1 }));
+});
+
+const month = (number: number) => `2026-0${number}-01T00:00:00.000Z`;
+
+/** A line of February or April, and the grant that was active when it was read, and is revoked in March. */
+const revocations = [
+  { line: { expires_at: month(9) }, status: 'REVOKED', updated_at: month(3) },
+  { line: { status: 'CONSUMED' }, status: 'CONSUMED', updated_at: month(2) },
+  { line: { status: 'CONSUMED', updated_at: month(4) }, status: 'REVOKED', updated_at: month(3) },
+];
+
+for (const { line, ...ends } of revocations) {
+  const what = JSON.stringify(line);
+  test(`an import keeps a revocation that comes after it read the grant: ${what}`, async (t) => {
+    const { store, url } = await openTestDatabase(t, 'nothing', async () => {}, 'postgres');
+    await createPartners(store, 'acme');
+    await store.createGrant(grant, byTest);
+    const [revoking, watching] = [await connectTo(t, url), await connectTo(t, url)];
+    await revoking.query('begin');
+    await revoking.query(`update grants set status = 'REVOKED', updated_at = '${month(3)}'
+      where customer_id = 'alice'`);
+    const run = await store.beginImport('grants');
+    await run.stage([{ ...grant, updated_at: month(2), is_timed: 1, line: 1, ...line }]);
+    const writing = run.write({ mode: 'keep' });
+    const isWriting = `select 1 from pg_stat_activity where datname = current_database()
+      and state = 'active' and ltrim(query, E' \\n') like 'insert into grants%'`;
+    await until(5_000, async () => (await watching.query(isWriting)).rowCount === 1);
+    await revoking.query('commit');
+    await writing;
+    await run.end();
+    const [stored] = await store.findGrants('g');
+    const { expires_at } = { expires_at: undefined, ...line };
+    assert.deepEqual({ expires_at: undefined, ...stored }, { ...grant, expires_at, ...ends });
+  });
+}

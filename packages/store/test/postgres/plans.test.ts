@@ -1,0 +1,228 @@
+/**
+ * Every statement of a request reads a short index range, with any statistics: missing, from before a large
+ * import, or current ones.
+ */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import pg from 'pg';
+import { postgresBounds } from '../../../common/src/bounds/postgres.ts';
+import { migratedDatabase, serveOptions } from '../../../testkit/fixtures/database.ts';
+import type { Lifetime } from '../../../testkit/fixtures/lifetime.ts';
+import { connectTo, databaseLike } from '../../../testkit/servers/postgres.ts';
+import { planSettings } from '../../src/postgres/connections/pool.ts';
+import { openPostgres } from '../../src/postgres/open.ts';
+import * as statements from '../../src/postgres/statements.ts';
+
+/** A step of a plan in the output of `explain`. */
+interface Step {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Index Cond'?: string;
+  readonly 'Actual Rows'?: number;
+  readonly 'Actual Loops'?: number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly 'Rows Removed by Index Recheck'?: number;
+  readonly Plans?: readonly Step[];
+}
+
+const limit = 50;
+const page = ['p07', 'b00500', limit];
+const balances = ['c07', 'b00500', limit, 'CHECKING', 'p07', '2026-06-01T00:00:00.000Z'];
+
+interface Expected {
+  /** Parameters that lead into the middle of the data below. */
+  readonly values: readonly (string | number)[];
+  /** One entry for each scan: its table, and the conditions by which it searches the index. */
+  readonly scans: readonly (readonly [table: string, ...conditions: string[]])[];
+}
+
+const ofBrands = ['brands', '(partner_id = $1)', '(id > '] as const;
+const ofReference = [
+  'brands',
+  '(partner_id = $1)',
+  `(ROW(hashtextextended(reference_id, '0'::bigint), id) > `,
+  `(hashtextextended(reference_id, '0'::bigint) <= `,
+] as const;
+const ofBalances = ['balances', '(customer_id = $1)', '(id > '] as const;
+const namedGrant = ['grants', '(customer_id = $1)', '(id = $7)'] as const;
+const anyGrant = ['grants', '(customer_id = $1)', '(partner_id = $5)', '(status = '] as const;
+
+const expected: Readonly<Record<string, Expected>> = {
+  keyByDigest: {
+    values: [`\\x${'00'.repeat(30)}07d0`],
+    scans: [
+      // The digest before, the digest after, and the row itself.
+      ...Array.from({ length: 3 }, () => ['api_keys', '(digest '] as const),
+      ['partners', '(id = k.partner_id)'],
+    ],
+  },
+  brandsPage: { values: page, scans: [ofBrands, ofBrands] },
+  brandsPageByReference: { values: [...page, 'shared'], scans: [ofReference, ofReference] },
+  balancesUnderGrant: { values: [...balances, 'g02500'], scans: [ofBalances, ofBalances, namedGrant] },
+  balancesUnderAnyGrant: { values: balances, scans: [ofBalances, ofBalances, anyGrant] },
+};
+
+const shardKeys: Readonly<Record<string, string>> = {
+  brands: 'partner_id',
+  balances: 'customer_id',
+  grants: 'customer_id',
+};
+
+/** 20 partners with 1,000 brands, half of them of one reference, and 20 customers with 1,000 balances. */
+const filling = `
+  insert into partners (id, name, created_at)
+  select 'p' || lpad(p::text, 2, '0'), 'Name', '2026-01-01Z' from generate_series(0, 19) as p;
+
+  insert into api_keys (id, partner_id, digest, last_four, scopes, created_at)
+  select 'k' || k, 'p' || lpad((k % 20)::text, 2, '0'), decode(lpad(to_hex(k), 64, '0'), 'hex'), 'abcd',
+    'BRANDS_READ', '2026-01-01Z'
+  from generate_series(1, 4000) as k;
+
+  insert into brands (partner_id, id, name, reference_id, created_at, updated_at)
+  select partners.id, 'b' || lpad(b::text, 5, '0'), 'Name',
+    case b % 2 when 0 then 'shared' else 'ref ' || b end, '2026-01-01Z', '2026-01-01Z'
+  from partners, generate_series(1, 1000) as b;
+
+  insert into balances (customer_id, id, type, currency, amount, created_at, updated_at)
+  select 'c' || lpad(c::text, 2, '0'), 'b' || lpad(b::text, 5, '0'), 'CHECKING', 'USD', b, '2026-01-01Z',
+    '2026-01-01Z'
+  from generate_series(0, 19) as c, generate_series(1, 1000) as b;
+
+  -- One customer with 5,000 grants: a third is revoked, and one of the others expires later than the rest.
+  insert into grants (customer_id, id, partner_id, action, status, expires_at, created_at, updated_at)
+  select 'c07', 'g' || lpad(g::text, 5, '0'), 'p07', 'CHECKING_BALANCE',
+    case g % 3 when 0 then 'REVOKED' else 'ACTIVE' end,
+    case g when 2500 then '2026-06-02Z' else '2026-01-01Z'::timestamptz + g * interval '1 minute' end,
+    '2026-01-01Z', '2026-01-01Z'
+  from generate_series(1, 5000) as g;`;
+
+async function onDatabase(url: string, script: string): Promise<void> {
+  const client = new pg.Client(url);
+  await client.connect();
+  await client.query(script);
+  await client.end();
+}
+
+/** Keeps the statistics from changing during the test. */
+const withoutStatistics = ['partners', 'api_keys', 'brands', 'balances', 'grants']
+  .map((table) => `alter table ${table} set (autovacuum_enabled = off);`)
+  .join('');
+
+async function emptyTables(t: Lifetime): Promise<string> {
+  const url = await migratedDatabase(t);
+  await onDatabase(url, withoutStatistics);
+  return url;
+}
+
+function filledTables(t: Lifetime): Promise<string> {
+  return databaseLike(t, 'filled', async (template) => {
+    await (await openPostgres([template], 'sandbox', 'migrate', serveOptions)).close();
+    await onDatabase(template, withoutStatistics + filling);
+  });
+}
+
+/** A session with the settings of the service, in which all statements are prepared. */
+async function sessionOn(t: Lifetime, url: string): Promise<pg.Client> {
+  const client = await connectTo(t, url, { options: planSettings });
+  for (const name of Object.keys(expected)) {
+    const { text } = (statements as unknown as Record<string, statements.Statement>)[name]!;
+    await client.query(`prepare "${name}" as ${text}`);
+  }
+  return client;
+}
+
+async function stepsOf(client: pg.Client, name: string, how = ''): Promise<Step[]> {
+  const values = expected[name]!.values.map((value) => pg.escapeLiteral(String(value))).join(', ');
+  const { rows } = await client.query(`explain (${how} format json) execute "${name}" (${values})`);
+  const withAllBelow = (step: Step): Step[] => [step, ...(step.Plans ?? []).flatMap(withAllBelow)];
+  return withAllBelow(rows[0]['QUERY PLAN'][0].Plan);
+}
+
+/** Steps that pass rows on one by one. */
+const passing = ['Limit', 'Aggregate', 'Result', 'Subquery Scan', 'CTE Scan', 'Nested Loop'];
+
+/** What is wrong with the shape of a plan. */
+async function faultsOf(client: pg.Client, name: string): Promise<string[]> {
+  const { scans } = expected[name]!;
+  const steps = await stepsOf(client, name);
+  const faults = steps.flatMap((step) => {
+    const { 'Node Type': type, 'Relation Name': table, 'Index Cond': known = '' } = step;
+    if (table === undefined) return passing.includes(type) ? [] : [type];
+    if (!/^Index (Only )?Scan$/.test(type)) return [`${type} of ${table}`];
+    const shardKey = shardKeys[table] === undefined ? [] : [`(${shardKeys[table]} = $1)`];
+    const conditions = scans.find(([name]) => name === table)?.slice(1) ?? [];
+    const missing = [...shardKey, ...conditions].filter((condition) => !known.includes(condition));
+    return missing.map((condition) => `${table} without ${condition}`);
+  });
+  const tables = steps.flatMap(({ 'Relation Name': table }) => table ?? []).toSorted();
+  const scanned = scans.map(([table]) => table).toSorted();
+  return tables.join() === scanned.join() ? faults : [...faults, `reads ${tables.join()}`];
+}
+
+/** Scans that read no row, or more rows than the page and the one after it. */
+async function unboundedScans(client: pg.Client, name: string): Promise<string[]> {
+  return (await stepsOf(client, name, 'analyze,')).flatMap((step) => {
+    // A scan may be skipped when another one found the row.
+    if (step['Relation Name'] === undefined || step['Actual Loops'] === 0) return [];
+    const found = step['Actual Rows'] ?? 0;
+    const passed = (step['Rows Removed by Filter'] ?? 0) + (step['Rows Removed by Index Recheck'] ?? 0);
+    const touched = (found + passed) * (step['Actual Loops'] ?? 0);
+    return found > 0 && touched <= limit + 1 ? [] : [`${step['Relation Name']} ${touched}`];
+  });
+}
+
+async function assertShapes(client: pg.Client): Promise<void> {
+  for (const name of Object.keys(expected)) assert.deepEqual(await faultsOf(client, name), [], name);
+}
+
+async function assertBounds(client: pg.Client): Promise<void> {
+  for (const name of Object.keys(expected)) assert.deepEqual(await unboundedScans(client, name), [], name);
+}
+
+test('the plan of every statement is tested here', () => {
+  const { written, replayed, ...onTables } = statements;
+  for (const { text } of [written, replayed]) assert.doesNotMatch(text, /\bfrom\b/);
+  assert.deepEqual(Object.keys(onTables).toSorted(), Object.keys(expected).toSorted());
+});
+
+test('finds rows by an index and their shard key in large tables, uncounted and counted', async (t) => {
+  const client = await sessionOn(t, await filledTables(t));
+  await assertShapes(client);
+  await assertBounds(client);
+  await client.query('analyze');
+  await assertShapes(client);
+  await assertBounds(client);
+});
+
+test('plans that were made for empty tables stay good when the tables are filled', async (t) => {
+  const url = await emptyTables(t);
+  const client = await sessionOn(t, url);
+  await assertShapes(client);
+  await onDatabase(url, filling);
+  await assertBounds(client);
+});
+
+test('the documented settings of a role behind a pooler are those of a session', () => {
+  const page = readFileSync(
+    new URL('../../../../docs/how-to/operators/postgres-connections.md', import.meta.url),
+    'utf8',
+  );
+  const documented = [...page.matchAll(/^alter role network set (\w+) = '?(\w+)'?;$/gm)].map(
+    ([, name, value]) => `-c ${name}=${value}`,
+  );
+  const sent = ['-c statement_timeout=2s', ...planSettings.split(/ (?=-c)/)];
+  assert.equal(postgresBounds.postgresStatementMs, 2_000);
+  assert.deepEqual(documented.toSorted(), sent.toSorted());
+});
+
+test('this test notices a search without the shard key, and one more table', async (t) => {
+  const client = await sessionOn(t, await filledTables(t));
+  const careless = `
+    select record from brands join partners on partners.id = brands.partner_id
+    where brands.id > $2 and partners.name <> $1 limit $3`;
+  await client.query(`deallocate "brandsPage"; prepare "brandsPage" as ${careless}`);
+  const faults = await faultsOf(client, 'brandsPage');
+  assert.ok(faults.includes('brands without (partner_id = $1)'));
+  assert.ok(faults.includes('reads brands,partners'));
+});

@@ -1,0 +1,81 @@
+/** What an operator reads when a database file cannot be opened or created. */
+import assert from 'node:assert/strict';
+import { chmodSync, mkdirSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { OperatorError } from '../../../common/src/operator-error.ts';
+import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
+import { assertFailed, run, unprivileged } from '../../../testkit/fixtures/run.ts';
+import type { Purpose } from '../../src/address.ts';
+import { openSqlite } from '../../src/sqlite/open.ts';
+import { cannotOpen } from '../../src/sqlite/open-error.ts';
+
+const onLinux = { skip: process.platform !== 'linux' && 'needs /proc and /dev/full of Linux' };
+
+/** Opens the file, and expects an error with this sentence. */
+function assertCannotOpen(path: string, said: RegExp, purpose: Purpose = 'migrate'): void {
+  assert.throws(
+    () => openSqlite(path, 'production', purpose),
+    (error) => error instanceof OperatorError && said.test(error.message) && !error.message.includes('\n'),
+  );
+}
+
+test('where nothing can be created, the file is not, and the answer comes at once', onLinux, () => {
+  const said =
+    /^Cannot open the database \/proc\/x\/y\/z\.db: nothing can be created in \/proc \(ENOENT\)\. /;
+  assertCannotOpen('/proc/x/y/z.db', said);
+});
+
+test('a full disk is named as such, also if it has no room for a log', onLinux, (t) => {
+  assertCannotOpen('/dev/full', /^Cannot open the database \/dev\/full: its disk is full\. Delete files /);
+  const path = join(temporaryFolder(t), 'test.db');
+  const noRoom = Object.assign(new Error('disk I/O error'), { code: 'ERR_SQLITE_ERROR', errcode: 4874 });
+  assert.match(cannotOpen('the database', path, noRoom).message, /its disk is full/);
+});
+
+test('a folder and a locked database are named as such', (t) => {
+  const folder = temporaryFolder(t);
+  assertCannotOpen(folder, /: it is a folder\. Correct the path\.$/);
+  // Opening would wait two seconds for a lock.
+  const busy = Object.assign(new Error('database is locked'), { code: 'ERR_SQLITE_ERROR', errcode: 5 });
+  const { message } = cannotOpen('the database', join(folder, 'test.db'), busy);
+  assert.match(message, /: another command, such as an import, locks it\. Run the command again/);
+});
+
+test('receipts of a newer program are refused, and the file is named', async (t) => {
+  const path = join(temporaryFolder(t), 'test.db');
+  await openSqlite(path, 'production', 'migrate').close();
+  await openSqlite(path, 'production', 'serve').close();
+  const receipts = new DatabaseSync(`${path}-receipts`);
+  receipts.exec('pragma user_version = 999');
+  receipts.close();
+  assertCannotOpen(path, /^Cannot open the receipts \S+: .* schema 999.* use the newer version/, 'serve');
+});
+
+test('without write access, migrate, serve and sandbox name the place and the user', async (t) => {
+  const user = unprivileged;
+  const first = await run(['--version'], { user }).catch(() => undefined);
+  if (first?.status !== 0) return t.skip('needs a checkout that other users may read');
+  const folder = join(temporaryFolder(t), 'data');
+  mkdirSync(folder);
+  await openSqlite(join(folder, 'test.db'), 'production', 'migrate').close();
+  if (user.uid === undefined) chmodSync(join(folder, 'test.db'), 0o400);
+  chmodSync(folder, 0o555);
+  chmodSync(dirname(folder), 0o755);
+  const before = readdirSync(folder);
+  const named = `this user \\(${user.uid ?? process.getuid?.()}\\)`;
+  for (const [command, reason] of [
+    ['sandbox --port 0 --data FOLDER/below', 'create a folder in FOLDER\\. Create FOLDER/below for'],
+    [
+      'serve --port 0 --ops-port 0 --database sqlite:FOLDER/test.db',
+      'read and write FOLDER/test\\.db\\. Run',
+    ],
+    ['migrate --database sqlite:FOLDER/new.db', 'read and write FOLDER\\. Run'],
+  ] as const) {
+    const words = command.split(' ').map((word) => word.replace('FOLDER', folder));
+    const message = `^Cannot open .*: ${named} may not ${reason.replaceAll('FOLDER', folder)} `;
+    assertFailed(await run(words, { user }), 1, new RegExp(message));
+  }
+  assert.deepEqual(readdirSync(folder), before);
+});

@@ -1,0 +1,78 @@
+/** The files of the embedded database do not stay larger than their content. */
+import assert from 'node:assert/strict';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type TestContext, test } from 'node:test';
+import { storeBounds } from '../../../common/src/bounds/store.ts';
+import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
+import type { Receipt } from '../../src/port.ts';
+import { openSqlite } from '../../src/sqlite/open.ts';
+
+async function newDatabase(t: TestContext): Promise<string> {
+  const path = join(temporaryFolder(t), 'test.db');
+  await openSqlite(path, 'sandbox', 'create').close();
+  return path;
+}
+
+/** A connection of this test, closed after it. */
+function connect(t: TestContext, path: string): DatabaseSync {
+  const db = new DatabaseSync(path);
+  t.after(() => db.close());
+  return db;
+}
+
+const bytesOf = (path: string) => statSync(path).size;
+
+test('a large write-ahead log shrinks when the command ends, while the database is served', async (t) => {
+  const path = await newDatabase(t);
+  const served = openSqlite(path, 'sandbox', 'serve');
+  t.after(() => served.close());
+  const writer = connect(t, path);
+  writer.exec(`create table large (content blob); insert into large values (randomblob(10000000))`);
+  assert.ok(bytesOf(`${path}-wal`) > storeBounds.sqliteLogBytes);
+
+  const reader = connect(t, path);
+  reader.exec('begin; select count(*) from large');
+  writer.exec(`update large set content = randomblob(10000000)`);
+  await openSqlite(path, 'sandbox', 'command').close();
+  assert.ok(bytesOf(`${path}-wal`) > storeBounds.sqliteLogBytes, 'a reader needs the log');
+  reader.exec('rollback');
+  await openSqlite(path, 'sandbox', 'command').close();
+  assert.equal(bytesOf(`${path}-wal`), 0);
+  await served.ping();
+});
+
+const receiptAt = (index: number): Receipt => ({
+  at: new Date(1_700_000_000_000 + index).toISOString(),
+  request_id: `request-${index}`,
+  partner_id: 'acme',
+  key_id: 'KEY_1',
+  customer_id: `customer-${index}`,
+  outcome: 'GRANTED',
+});
+
+test('pruned receipts give their space back while others are written, also in an older file', async (t) => {
+  for (const isOlder of [false, true]) {
+    const path = await newDatabase(t);
+    const receipts = `${path}-receipts`;
+    const served = openSqlite(path, 'sandbox', 'serve');
+    t.after(() => served.close());
+    const content = Array.from({ length: 12_000 }, (_, index) => receiptAt(index));
+    await served.recordReceipts(content);
+    if (isOlder) connect(t, receipts).exec('pragma auto_vacuum = none; vacuum');
+    connect(t, receipts).exec('pragma wal_checkpoint(truncate)');
+    const before = bytesOf(receipts);
+    assert.ok(before > 2_000_000);
+
+    const command = openSqlite(path, 'sandbox', 'command');
+    const by = { actor: 'test', action: 'receipts prune' } as const;
+    const pruned = command.pruneReceipts(content[11_990]!.at, by);
+    await served.recordReceipts([receiptAt(20_000)]);
+    assert.equal(await pruned, 11_990);
+    await command.close();
+    connect(t, receipts).exec('pragma wal_checkpoint(truncate)');
+    assert.ok(bytesOf(receipts) < 100_000, `${bytesOf(receipts)} of ${before} bytes are left`);
+    assert.equal((await served.listReceipts({ limit: 20 })).length, 11);
+  }
+});

@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { constants, DatabaseSync, type StatementSync } from 'node:sqlite';
+import { type TestContext, test } from 'node:test';
+import { OperatorError } from '../../../common/src/operator-error.ts';
+import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
+import { pluck } from '../../../testkit/fixtures/pluck.ts';
+import { run } from '../../../testkit/fixtures/run.ts';
+import { openSqlite } from '../../src/sqlite/open.ts';
+import { createReads } from '../../src/sqlite/reads.ts';
+import { type OpenStore, openingSuite, storeSuite } from '../suite/suite.ts';
+
+const paths = new WeakMap<TestContext, string>();
+
+/** The database file of a test. */
+function pathOf(t: TestContext): string {
+  const path = paths.get(t) ?? join(temporaryFolder(t), 'new', 'test.db');
+  paths.set(t, path);
+  return path;
+}
+
+const open: OpenStore = async (t, environment) => {
+  const store = openSqlite(pathOf(t), environment, 'create');
+  t.after(() => store.close());
+  return store;
+};
+
+openingSuite('opening the embedded database', open);
+storeSuite('the embedded database', open);
+
+function rawConnection(t: TestContext): DatabaseSync {
+  const db = new DatabaseSync(pathOf(t));
+  t.after(() => db.close());
+  return db;
+}
+
+function opens(t: TestContext): void {
+  const store = openSqlite(pathOf(t), 'sandbox', 'create');
+  t.after(() => store.close());
+}
+
+function modeOf(path: string): string {
+  return (statSync(path).mode & 0o777).toString(8);
+}
+
+test('only the owner can access its files and the folder that it creates', (t) => {
+  const before = process.umask(0o000);
+  t.after(() => process.umask(before));
+  opens(t);
+  const path = pathOf(t);
+  assert.deepEqual([path, `${path}-wal`, `${path}-shm`].map(modeOf), ['600', '600', '600']);
+  assert.equal(modeOf(join(path, '../../../partner-network/test')), '700');
+});
+
+test('a copy made by vacuum can be read while another process writes', async (t) => {
+  opens(t);
+  const copy = `${pathOf(t)}.copy`;
+  rawConnection(t).prepare('vacuum into ?').run(copy);
+  const restored = openSqlite(copy, 'sandbox', 'serve');
+  t.after(() => restored.close());
+  const writer = new DatabaseSync(copy);
+  t.after(() => writer.close());
+  writer.exec('begin exclusive');
+  assert.equal((await restored.listPartners()).length, 0);
+});
+
+test('migrates once when ten processes migrate at the same time', async (t) => {
+  const words = ['migrate', '--json', '--database', `sqlite:${pathOf(t)}`];
+  const ended = await Promise.all(Array.from({ length: 10 }, () => run(words)));
+  assert.deepEqual(pluck(ended, 'status'), Array(10).fill(0), ended.map(({ stderr }) => stderr).join(''));
+  const froms = ended.map(({ stdout }) => JSON.parse(stdout).from).sort();
+  const { to } = JSON.parse(ended[0]!.stdout);
+  assert.deepEqual(froms, [0, ...Array(9).fill(to)]);
+  const db = rawConnection(t);
+  assert.equal(db.prepare('select count(*) as keys from cursor_keys').get()?.keys, 1);
+});
+
+test('waits for another process that writes to the new file', async (t) => {
+  const path = join(temporaryFolder(t), 'test.db');
+  const script = `
+    const db = new (require('node:sqlite').DatabaseSync)(process.argv[1], { timeout: 1_000 });
+    db.exec('begin immediate');
+    console.log('locked');
+    setTimeout(() => db.exec('commit'), 200);`;
+  const writer = spawn(process.execPath, ['-e', script, path]);
+  const ended = once(writer, 'exit');
+  await once(writer.stdout, 'data');
+  const store = openSqlite(path, 'sandbox', 'create');
+  t.after(() => store.close());
+  assert.equal(store.migration.from, 0);
+  assert.deepEqual(await ended, [0, null]);
+});
+
+test('rejects a schema that is newer than the program, and does not change it', (t) => {
+  opens(t);
+  const db = rawConnection(t);
+  db.exec('pragma user_version = 999');
+  assert.throws(
+    () => openSqlite(pathOf(t), 'sandbox', 'create'),
+    (error) => error instanceof OperatorError && /schema 999.*newer version/.test(error.message),
+  );
+  assert.equal(db.prepare('pragma user_version').get()?.user_version, 999);
+});
+
+test('explains why it cannot open a file, and does not change the file', (t) => {
+  const folder = temporaryFolder(t);
+  const letter = join(folder, 'letter.txt');
+  const text = 'This is a letter and no database. '.repeat(100);
+  writeFileSync(letter, text);
+  for (const path of [letter, folder, join(letter, 'below.db')]) {
+    assert.throws(
+      () => openSqlite(path, 'sandbox', 'create'),
+      (error) =>
+        error instanceof OperatorError && error.message.startsWith(`Cannot open the database ${path}`),
+    );
+  }
+  assert.equal(readFileSync(letter, 'utf8'), text);
+  assert.deepEqual(readdirSync(folder), ['letter.txt']);
+});
+
+/** A connection that records the statements prepared on it. */
+class RememberingDatabase extends DatabaseSync {
+  readonly prepared: string[] = [];
+
+  override prepare(sql: string): StatementSync {
+    this.prepared.push(sql);
+    return super.prepare(sql);
+  }
+}
+
+/** How each statement of a request must find its rows: by an index on all of its conditions. */
+const searches = [
+  ['api_keys', /digest = \?1/, 'digest=?'],
+  ['brands', /reference_id = \?/, 'partner_id=? AND reference_id=? AND id>?'],
+  ['brands', /partner_id = \?/, 'partner_id=? AND id>?'],
+  ['balances', /customer_id = \?/, 'customer_id=? AND id>?'],
+  ['grants', / id = \?/, 'customer_id=? AND id=?'],
+  ['grants', /status = 'ACTIVE'/, 'customer_id=? AND partner_id=? AND status=?'],
+] as const;
+
+test('every statement of a request uses an index, without scans and sorting', (t) => {
+  opens(t);
+  const db = new RememberingDatabase(pathOf(t));
+  t.after(() => db.close());
+  createReads(db);
+  const hot = [...db.prepared].filter((sql) => /from (brands|balances|grants|api_keys)\b/.test(sql));
+  assert.equal(hot.length, searches.length);
+  for (const sql of hot) {
+    const steps = db.prepare(`explain query plan ${sql}`).all();
+    const plan = steps.map(({ detail }) => String(detail));
+    for (const step of plan) assert.doesNotMatch(step, /SCAN (?!\(subquery)|TEMP B-TREE|AUTOMATIC/, sql);
+    const [table, , key] = searches.find(([name, mark]) => sql.includes(`from ${name}`) && mark.test(sql))!;
+    const found = plan.filter((step) => step.startsWith(`SEARCH ${table === 'api_keys' ? 'k' : table} `));
+    assert.ok(found.length > 0, sql);
+    for (const step of found) assert.ok(step.includes(`(${key}`), `${step} for ${sql}`);
+  }
+});
+
+test('plans each statement of a request once, whatever its parameters', async (t) => {
+  opens(t);
+  const db = rawConnection(t);
+  const time = '2026-01-01T00:00:00.000Z';
+  for (const number of [1, 2]) {
+    db.exec(`
+      insert into partners (id, name, created_at) values ('P${number}', 'P', '${time}');
+      insert into grants (customer_id, id, partner_id, action, status, created_at, updated_at)
+      values ('C${number}', 'G${number}', 'P${number}', 'CHECKING_BALANCE', 'ACTIVE', '${time}', '${time}')`);
+  }
+  const reads = createReads(db);
+  let plans = 0;
+  // SQLite calls the authorizer only when it plans a statement. Setting it makes SQLite plan all again.
+  db.setAuthorizer(() => {
+    plans += 1;
+    return constants.SQLITE_OK;
+  });
+  async function askAll(limit: number): Promise<void> {
+    const page = { partnerId: `P${limit}`, after: `A${limit}`, limit };
+    await reads.findKey(new Uint8Array(32).fill(limit));
+    for (const referenceId of [undefined, `R${limit}`]) await reads.listBrands({ ...page, referenceId });
+    for (const grantId of [undefined, `G${limit}`]) {
+      const whose = { customerId: `C${limit}`, type: 'CHECKING', grantId, at: time };
+      assert.equal((await reads.listBalances({ ...page, ...whose })).grant, 'ACTIVE');
+    }
+  }
+  await askAll(1);
+  assert.ok(plans > 0);
+  plans = 0;
+  await askAll(2);
+  assert.equal(plans, 0);
+});

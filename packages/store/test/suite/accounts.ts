@@ -1,0 +1,266 @@
+import assert from 'node:assert/strict';
+import { toTime } from '../../../common/src/times.ts';
+import { byTest, createdAt, future, past } from '../../../testkit/fixtures/fixture.ts';
+import { pluck } from '../../../testkit/fixtures/pluck.ts';
+import { AlreadyExists, type ApiKey, type GrantsQuery, type Replacement } from '../../src/port.ts';
+import { createPartners, grant, openWith, type StoreTests } from './records.ts';
+
+function keyOf(id: string, more: Partial<ApiKey> = {}): ApiKey {
+  const key = { id, partner_id: 'acme', last_four: 'abcd', created_at: createdAt };
+  return { ...key, created_by: byTest.actor, scopes: ['BRANDS_READ'], ...more };
+}
+
+function digest(fill: number): Uint8Array {
+  return new Uint8Array(32).fill(fill);
+}
+
+function replacement(id: string, fill: number): Replacement {
+  return { id, last_four: 'wxyz', digest: digest(fill), overlapMs: 60_000 };
+}
+
+const taken = (error: unknown) => error instanceof AlreadyExists;
+
+export const accountTests: StoreTests = {
+  'finds a partner by its exact id, and lists partners in byte order': async (open) => {
+    const store = await open();
+    assert.deepEqual(await store.listPartners(), []);
+    const ids = ['Zed', 'acme', '\ufffd', '🦊'];
+    for (const id of ids.toReversed())
+      await store.createPartner({ id, name: 'é "\\', created_at: createdAt }, byTest);
+    assert.deepEqual(await store.findPartner('🦊'), { id: '🦊', name: 'é "\\', created_at: createdAt });
+    assert.equal(await store.findPartner('ACME'), undefined);
+    assert.deepEqual(pluck(await store.listPartners(), 'id'), ids);
+  },
+
+  'rejects a partner whose id is taken, and keeps the first': async (open) => {
+    const store = await openWith(open, 'acme');
+    await assert.rejects(store.createPartner({ id: 'acme', name: 'Other', created_at: past }, byTest), taken);
+    assert.equal((await store.findPartner('acme'))?.name, 'The acme');
+  },
+
+  'disables and enables a partner for every open store': async (open) => {
+    const [store, other] = [await openWith(open, 'acme', 'zenith'), await open()];
+    await store.createKey(keyOf('k'), digest(1), byTest);
+    await store.setPartnerDisabled('acme', past, byTest);
+    assert.equal((await other.findPartner('acme'))?.disabled_at, past);
+    assert.equal((await other.findKey(digest(1)))?.isPartnerDisabled, true);
+    assert.ok(!('disabled_at' in ((await other.findPartner('zenith')) ?? {})));
+    await store.setPartnerDisabled('acme', undefined, byTest);
+    assert.equal((await other.findKey(digest(1)))?.isPartnerDisabled, false);
+    const acme = { id: 'acme', name: 'The acme', created_at: createdAt };
+    assert.deepEqual(await other.findPartner('acme'), acme);
+  },
+
+  'finds a key by its digest alone': async (open) => {
+    const store = await open();
+    assert.equal(await store.findKey(digest(1)), undefined);
+    await createPartners(store, 'acme');
+    await store.createKey(keyOf('k1', { scopes: ['BRANDS_READ', 'BALANCES_READ'] }), digest(1), byTest);
+    await store.createKey(keyOf('k2', { expires_at: future }), digest(2), byTest);
+    const standing = { partnerId: 'acme', isRevoked: false, isPartnerDisabled: false };
+    const first = await store.findKey(digest(1));
+    assert.deepEqual(first && { ...first, scopes: first.scopes.toSorted() }, {
+      ...standing,
+      id: 'k1',
+      scopes: ['BALANCES_READ', 'BRANDS_READ'],
+      expiresAt: undefined,
+    });
+    assert.deepEqual(await store.findKey(digest(2)), {
+      ...standing,
+      id: 'k2',
+      scopes: ['BRANDS_READ'],
+      expiresAt: future,
+    });
+    // The nearest key is read to take the same time, but never returned: before, between or after the keys.
+    const between = digest(1).with(31, 9);
+    for (const unknown of [digest(0), between, digest(3), digest(1).slice(0, 31), new Uint8Array()]) {
+      assert.equal(await store.findKey(unknown), undefined);
+    }
+  },
+
+  'rejects a key whose id or digest is taken, or whose partner does not exist': async (open) => {
+    const store = await openWith(open, 'acme');
+    await store.createKey(keyOf('k1'), digest(1), byTest);
+    await assert.rejects(store.createKey(keyOf('k1'), digest(2), byTest), taken);
+    await assert.rejects(store.createKey(keyOf('k2'), digest(1), byTest), taken);
+    await assert.rejects(store.createKey(keyOf('k3', { partner_id: 'nobody' }), digest(3), byTest));
+    assert.deepEqual(pluck(await store.listKeys('acme'), 'id'), ['k1']);
+  },
+
+  "lists a partner's own keys, without optional fields that have no value": async (open) => {
+    const store = await openWith(open, 'acme', 'zenith');
+    const full = keyOf('k2', { name: 'ci', expires_at: future, revoked_at: past });
+    await store.createKey(full, digest(2), byTest);
+    await store.createKey(keyOf('k1'), digest(1), byTest);
+    await store.createKey(keyOf('k3', { partner_id: 'zenith' }), digest(3), byTest);
+    assert.deepEqual(await store.listKeys('acme'), [keyOf('k1'), full]);
+    assert.deepEqual(await store.findKeyById('k2'), full);
+    assert.equal(await store.findKeyById('K2'), undefined);
+    assert.deepEqual(await store.listKeys('nobody'), []);
+  },
+
+  'revokes a key for every open store, and keeps the time of the first revocation': async (open) => {
+    const [store, other] = [await openWith(open, 'acme'), await open()];
+    await store.createKey(keyOf('k1'), digest(1), byTest);
+    await store.createKey(keyOf('k2'), digest(2), byTest);
+    await store.revokeKey('k1', past, byTest);
+    await store.revokeKey('k1', future, byTest);
+    assert.equal((await other.findKeyById('k1'))?.revoked_at, past);
+    assert.equal((await other.findKey(digest(1)))?.isRevoked, true);
+    assert.equal((await other.findKey(digest(2)))?.isRevoked, false);
+  },
+
+  'rotates a key in one transaction': async (open) => {
+    const [store, other] = [await openWith(open, 'acme'), await open()];
+    await store.createKey(keyOf('old'), digest(1), byTest);
+    await store.createKey(keyOf('taken'), digest(2), byTest);
+    await assert.rejects(store.rotateKey('old', replacement('taken', 3), byTest), taken);
+    await assert.rejects(store.rotateKey('old', replacement('new', 2), byTest), taken);
+    assert.deepEqual(await other.findKeyById('old'), keyOf('old'));
+    const before = Date.now();
+    const rotated = await store.rotateKey('old', replacement('new', 3), { ...byTest, actor: 'eve' });
+    assert.deepEqual(await other.findKeyById('old'), rotated?.old);
+    assert.deepEqual(await other.findKey(digest(3)), { ...(await other.findKey(digest(2))), id: 'new' });
+    assert.partialDeepStrictEqual(await other.findKeyById('new'), { created_by: 'eve', last_four: 'wxyz' });
+    assert.equal(rotated?.key.expires_at, undefined);
+    const endMs = Date.parse(rotated?.old.expires_at ?? '') - 60_000;
+    assert.ok(endMs >= before && endMs <= Date.now());
+  },
+
+  'gives the new key the lifetime of the old one, and never extends the old one': async (open) => {
+    const store = await openWith(open, 'acme');
+    const nowMs = Date.now();
+    const [created_at, expires_at] = [toTime(nowMs - 10_000), toTime(nowMs + 30_000)];
+    await store.createKey(keyOf('old', { name: 'ci', created_at, expires_at }), digest(1), byTest);
+    const first = await store.rotateKey('old', replacement('k2', 2), byTest);
+    assert.equal(first?.old.expires_at, expires_at);
+    assert.equal(first?.key.name, 'ci');
+    const lifetimeMs = Date.parse(first?.key.expires_at ?? '') - Date.parse(first?.key.created_at ?? '');
+    assert.equal(lifetimeMs, 40_000);
+    const second = await store.rotateKey('old', { ...replacement('k3', 3), expiresAt: future }, byTest);
+    assert.equal(second?.key.expires_at, future);
+  },
+
+  'rotates a key whose lifetime would end after the year 9999': async (open) => {
+    const [store, other] = [await openWith(open, 'acme'), await open()];
+    const last = '9999-12-31T23:59:59.999Z';
+    await store.createKey(keyOf('old', { expires_at: last }), digest(1), byTest);
+    await store.rotateKey('old', { ...replacement('new', 2), overlapMs: 0 }, byTest);
+    assert.equal((await other.findKey(digest(1)))?.isRevoked, true);
+    assert.equal((await other.findKeyById('new'))?.expires_at, last);
+  },
+
+  'revokes the old key without an overlap, and then refuses to rotate it': async (open) => {
+    const [store, other] = [await openWith(open, 'acme'), await open()];
+    await store.createKey(keyOf('old'), digest(1), byTest);
+    await store.createKey(keyOf('past', { expires_at: past }), digest(2), byTest);
+    const rotated = await store.rotateKey('old', { ...replacement('new', 3), overlapMs: 0 }, byTest);
+    assert.equal((await other.findKey(digest(1)))?.isRevoked, true);
+    assert.ok(!('expires_at' in rotated!.old));
+    for (const id of ['old', 'past', 'nobody'])
+      assert.equal(await store.rotateKey(id, replacement('other', 4), byTest), undefined);
+    assert.equal(await other.findKeyById('other'), undefined);
+  },
+
+  'revokes a key although it is rotated at the same moment': async (open) => {
+    const stores = [await openWith(open, 'acme'), await open(), await open()];
+    for (const round of Array.from({ length: 8 }, (_, index) => index)) {
+      const old = `old${round}`;
+      await stores[0]!.createKey(keyOf(old), digest(100 + round), byTest);
+      const [revoked] = await Promise.all([
+        stores[0]!.revokeKey(old, past, byTest),
+        stores[1]!.rotateKey(old, replacement(`slow${round}`, 120 + round), byTest),
+        stores[2]!.rotateKey(old, { ...replacement(`now${round}`, 140 + round), overlapMs: 0 }, byTest),
+      ]);
+      const key = await stores[1]!.findKeyById(old);
+      assert.notEqual(key?.revoked_at, undefined);
+      assert.equal(key?.revoked_at === past, revoked);
+      // A rotation that came after the revocation has issued nothing.
+      const issued = await stores[1]!.findKeyById(`now${round}`);
+      assert.equal(issued === undefined, revoked);
+    }
+  },
+
+  'finds a grant under every customer that has its id': async (open) => {
+    const store = await openWith(open, 'acme', 'zenith');
+    const ofZoe = { ...grant, customer_id: 'zoe', partner_id: 'zenith', expires_at: future };
+    await store.createGrant(ofZoe, byTest);
+    await store.createGrant(grant, byTest);
+    assert.deepEqual(await store.findGrants('g'), [grant, ofZoe]);
+    assert.deepEqual(await store.findGrants('G'), []);
+  },
+
+  "lists a partner's own grants by customer and id, or those of one customer": async (open) => {
+    const store = await openWith(open, 'acme', 'zenith');
+    const grants = ['zoe', '🦊'].flatMap((customer_id) =>
+      ['a', 'b'].map((id) => ({ ...grant, customer_id, id })),
+    );
+    for (const one of grants.toReversed()) await store.createGrant(one, byTest);
+    await store.createGrant({ ...grant, partner_id: 'zenith', customer_id: 'zoe', id: 'c' }, byTest);
+    assert.deepEqual(await store.listGrants({ partnerId: 'acme', at: createdAt }), grants);
+    assert.deepEqual(
+      await store.listGrants({ partnerId: 'acme', customerId: 'zoe', at: createdAt }),
+      grants.slice(0, 2),
+    );
+    assert.deepEqual(await store.listGrants({ partnerId: 'acme', customerId: 'ZOE', at: createdAt }), []);
+  },
+
+  'rejects a grant whose id the customer already has, or whose partner does not exist': async (open) => {
+    const store = await openWith(open, 'acme', 'zenith');
+    await store.createGrant(grant, byTest);
+    await assert.rejects(store.createGrant({ ...grant, partner_id: 'zenith' }, byTest), taken);
+    await assert.rejects(store.createGrant({ ...grant, id: 'h', partner_id: 'nobody' }, byTest));
+    assert.deepEqual(await store.listGrants({ partnerId: 'acme', at: createdAt }), [grant]);
+  },
+
+  'lists the grants of a customer, and those with a status at a time': async (open) => {
+    const store = await openWith(open, 'acme', 'zenith');
+    const stored = [
+      { ...grant, id: 'a' },
+      { ...grant, id: 'b', expires_at: past, partner_id: 'zenith' },
+      { ...grant, id: 'c', expires_at: future },
+      { ...grant, id: 'd', status: 'EXPIRED' as const },
+      { ...grant, id: 'e', status: 'REVOKED' as const, expires_at: past },
+    ];
+    for (const one of stored) await store.createGrant(one, byTest);
+    await store.createGrant({ ...grant, customer_id: 'zoe' }, byTest);
+    const ids = async (query: Omit<GrantsQuery, 'at'>) =>
+      pluck(await store.listGrants({ ...query, at: past }), 'id').join('');
+    assert.equal(await ids({ customerId: 'alice' }), 'abcde');
+    assert.equal(await ids({ customerId: 'alice', status: 'ACTIVE' }), 'ac');
+    assert.equal(await ids({ customerId: 'alice', status: 'EXPIRED' }), 'bd');
+    assert.equal(await ids({ customerId: 'alice', status: 'REVOKED' }), 'e');
+    assert.equal(await ids({ customerId: 'alice', status: 'CONSUMED' }), '');
+    assert.equal(await ids({ customerId: 'alice', partnerId: 'zenith' }), 'b');
+    assert.equal(await ids({ partnerId: 'acme', status: 'ACTIVE' }), 'acg');
+  },
+
+  "revokes one customer's active grant and no other's, and never sets its time back": async (open) => {
+    const store = await openWith(open, 'acme');
+    const ofZoe = { ...grant, customer_id: 'zoe', status: 'CONSUMED' as const };
+    await store.createGrant(grant, byTest);
+    await store.createGrant({ ...grant, id: 'h' }, byTest);
+    await store.createGrant(ofZoe, byTest);
+    assert.equal(await store.revokeGrant('alice', 'g', '2001-01-01T00:00:00.000Z', byTest), true);
+    assert.equal(await store.revokeGrant('alice', 'h', future, byTest), true);
+    const revoked = { ...grant, status: 'REVOKED' };
+    for (const customer of ['alice', 'zoe', 'nobody'])
+      assert.equal(await store.revokeGrant(customer, 'g', future, byTest), false);
+    assert.deepEqual(await store.findGrants('g'), [revoked, ofZoe]);
+    assert.deepEqual(await store.findGrants('h'), [{ ...revoked, id: 'h', updated_at: future }]);
+  },
+
+  'revokes all active grants of a customer': async (open) => {
+    const store = await openWith(open, 'acme', 'zenith');
+    const used = { ...grant, id: 'used', status: 'CONSUMED' as const };
+    const ofZoe = { ...grant, customer_id: 'zoe' };
+    for (const one of [{ ...grant, id: 'b', partner_id: 'zenith' }, grant, used, ofZoe])
+      await store.createGrant(one, byTest);
+    const revoked = await store.revokeGrants('alice', future, byTest);
+    assert.deepEqual(pluck(revoked, 'id'), ['b', 'g']);
+    assert.deepEqual(revoked[1], { ...grant, status: 'REVOKED', updated_at: future });
+    assert.deepEqual(await store.findGrants('g'), [revoked[1], ofZoe]);
+    assert.deepEqual(await store.findGrants('used'), [used]);
+    assert.deepEqual(await store.revokeGrants('alice', future, byTest), []);
+  },
+};

@@ -1,4 +1,4 @@
-/** Pages generated from the sources. `npm run docs` writes them; a test fails if a page is out of date. */
+/** Files generated from the sources. `npm run docs` writes them; a test fails if one is out of date. */
 import { writeFileSync } from 'node:fs';
 import { openApiText } from './openapi.ts';
 import { alertsPage } from './pages/alerts.ts';
@@ -8,6 +8,7 @@ import { importCodesPage } from './pages/import-codes.ts';
 import { metricsPage } from './pages/metrics.ts';
 import { postmanCollection } from './pages/postman.ts';
 import { settingsPage } from './pages/settings.ts';
+import { writeSchemas } from './schema-dump.ts';
 
 const docs = new URL('../docs/', import.meta.url);
 
@@ -28,4 +29,7 @@ export const generatedPages = Object.entries(pages).map(([path, text]) => ({
   text,
 }));
 
-if (import.meta.main) for (const { path, text } of generatedPages) writeFileSync(path, await text());
+if (import.meta.main) {
+  for (const { path, text } of generatedPages) writeFileSync(path, await text());
+  await writeSchemas();
+}

@@ -1,5 +1,5 @@
 /**
- * `npm run reference:renew [-- VERSION]`: fetches the library of the reference page at /docs, checks its
+ * `node scripts/reference-renew.ts [VERSION]`: fetches the library of the reference page at /docs, checks its
  * digest, and stores its one bundled file, compressed. As a dependency it would install 270 unused packages
  * with 290 MB.
  */

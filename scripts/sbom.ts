@@ -7,7 +7,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { print, runProgram, say } from '../bench/lib/program.ts';
+import { print, runProgram, say } from '../checks/lib/program.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 

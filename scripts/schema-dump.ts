@@ -1,5 +1,5 @@
 /**
- * The schema of each engine after all migrations, to be read and reviewed. `npm run schema` writes both
+ * The schema of each engine after all migrations, to be read and reviewed. `npm run docs` writes both
  * files; a test fails if they are out of date.
  */
 import { writeFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ const store = new URL('../packages/store/src/', import.meta.url);
 export const postgresSchemaPath = new URL('postgres/schema.sql', store);
 export const sqliteSchemaPath = new URL('sqlite/schema.sql', store);
 
-const heading = '-- The schema that the migrations create, written by "npm run schema". Nothing runs it.';
+const heading = '-- The schema that the migrations create, written by "npm run docs". Nothing runs it.';
 
 // Read from the catalogs, because the output of pg_dump depends on its version.
 
@@ -98,7 +98,7 @@ async function newPostgresSchema(): Promise<string> {
   });
 }
 
-if (import.meta.main) {
+export async function writeSchemas(): Promise<void> {
   writeFileSync(sqliteSchemaPath, sqliteSchema());
   writeFileSync(postgresSchemaPath, await newPostgresSchema());
 }

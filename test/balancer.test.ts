@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import { errorCatalogue } from '@partner-network/contract/errors';
+import { rollThrough } from '../checks/rolling/restarts.ts';
 import { httpBounds } from '../packages/common/src/bounds/http.ts';
 import { longRunOnly } from '../packages/testkit/fixtures/long-run.ts';
 import { until } from '../packages/testkit/fixtures/until.ts';
@@ -17,7 +18,6 @@ import {
   startHaproxy,
   withoutHaproxy,
 } from '../packages/testkit/servers/haproxy.ts';
-import { rollThrough } from '../scripts/rolling-restarts.ts';
 
 const config = readFileSync(haproxyConfig, 'utf8');
 

@@ -10,7 +10,7 @@ import {
   sqliteSchemaPath,
 } from '../scripts/schema-dump.ts';
 
-const outOfDate = 'run "npm run schema"';
+const outOfDate = 'run "npm run docs"';
 
 test('postgres/schema.sql is what the migrations create', async (t) => {
   const client = await connectTo(t, await emptyDatabase(t));

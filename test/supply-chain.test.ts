@@ -27,9 +27,10 @@ interface Manifest {
 }
 
 const manifestOf = (file: string): Manifest => JSON.parse(read(file));
-const manifests = ['package.json', ...globSync('{packages/*,bench,tools/*}/package.json', { cwd: root })].map(
-  manifestOf,
-);
+const manifests = [
+  'package.json',
+  ...globSync('{packages/*,checks/*,scripts/release/tools}/package.json', { cwd: root }),
+].map(manifestOf);
 const isOurs = (place: string, { link }: Locked) => !place.includes('node_modules/') || link === true;
 const othersIn = (lockfile: string) => {
   const packages: Readonly<Record<string, Locked>> = JSON.parse(read(lockfile)).packages;
@@ -37,8 +38,8 @@ const othersIn = (lockfile: string) => {
 };
 const others = othersIn('package-lock.json');
 /** Installed only by the commands that need them. */
-const othersOfTools = ['bench', 'tools/release', 'tools/mutate', 'tools/openapi'].flatMap((folder) =>
-  othersIn(`${folder}/package-lock.json`),
+const othersOfTools = ['checks/bench', 'scripts/release/tools', 'checks/mutate', 'checks/openapi'].flatMap(
+  (folder) => othersIn(`${folder}/package-lock.json`),
 );
 const nameOf = (place: string) => place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length);
 
@@ -121,14 +122,18 @@ test('npm run sbom names every package that runs in production, and no other', (
   }
 });
 
-test('npm run audit fails with a message if it cannot reach the registry, even with npm -s', () => {
+test('npm run check -- audit fails with a message if it cannot reach the registry, even with npm -s', () => {
   const env = {
     ...process.env,
     npm_config_registry: 'http://127.0.0.1:1',
     npm_config_fetch_retries: '0',
     npm_config_logs_max: '0',
   };
-  const { status, stderr } = spawnSync('npm', ['run', '-s', 'audit'], { cwd: root, env, encoding: 'utf8' });
+  const { status, stderr } = spawnSync('npm', ['run', '-s', 'check', '--', 'audit'], {
+    cwd: root,
+    env,
+    encoding: 'utf8',
+  });
   assert.equal(status, 1);
   assert.match(stderr, /audit endpoint returned an error/);
 });

@@ -1,7 +1,7 @@
 /** `npm run image`: writes the image of the service as an OCI layout, without a daemon. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { print, runProgram, say, wholeRun } from '../../bench/lib/program.ts';
+import { print, runProgram, say, wholeRun } from '../../checks/lib/program.ts';
 import { required } from '../../packages/common/src/command-line/options.ts';
 import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
 import { packServer, unpack } from '../../packages/testkit/package/installed.ts';

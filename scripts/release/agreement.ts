@@ -1,6 +1,6 @@
 /** Whether everything in the repository that names the version of a release agrees. Needs no build. */
 import { createHash } from 'node:crypto';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { basePath } from '@partner-network/contract/operations';
 import { openApiText } from '../openapi.ts';
@@ -17,7 +17,7 @@ export function versionOf(files: Files): string {
 
 /** The newest release before this version that has a file, such as openapi.json. */
 export function lastRelease(files: Files, version: string, file: string): string | undefined {
-  const releases = files.list(`releases/*/${file}`).map((path) => path.split('/')[1]!);
+  const releases = files.list(`test/releases/*/${file}`).map((path) => path.split('/')[2]!);
   return releases
     .filter((release) => numeric(release, version) < 0)
     .toSorted(numeric)
@@ -71,8 +71,10 @@ function lockfileFaults(files: Files): string[] {
   const locked = { ...packages, '': { ...packages[''], ...top } };
   const isWrong = (path: string) => {
     const manifest = jsonOf(files, path);
-    const found = locked[path.replace(/\/?package\.json$/, '')];
-    return lockedParts.some((part) => !isDeepStrictEqual(manifest[part], found?.[part]));
+    const folder = path.replace(/\/?package\.json$/, '');
+    // npm leaves a name out that is the name of the folder.
+    const found = { name: basename(folder), ...locked[folder] };
+    return lockedParts.some((part) => !isDeepStrictEqual(manifest[part], found[part]));
   };
   return ['package.json', ...files.list('packages/*/package.json')]
     .filter(isWrong)
@@ -113,7 +115,7 @@ function apiFaults(files: Files, version: string): string[] {
   }
   const last = lastRelease(files, version, 'openapi.json');
   if (last === undefined) return faults;
-  const released = jsonOf(files, `releases/${last}/openapi.json`);
+  const released = jsonOf(files, `test/releases/${last}/openapi.json`);
   if (!isDeepStrictEqual(document, released) && numeric(number, released.info.version) <= 0) {
     faults.push(`The API changed since ${last}: raise apiVersion above ${released.info.version}.`);
   }
@@ -124,7 +126,7 @@ function apiFaults(files: Files, version: string): string[] {
 /** Released migrations never change, and later ones come after them. */
 export function frozenFaults(files: Files): string[] {
   const present = Object.entries(migrationDigests(files));
-  return files.list('releases/*/migrations.json').flatMap((path) => {
+  return files.list('test/releases/*/migrations.json').flatMap((path) => {
     const released = Object.entries<string>(jsonOf(files, path));
     const inFolder = (of: string, all: typeof present) =>
       all.filter(([file]) => dirname(file) === dirname(of));
@@ -133,7 +135,7 @@ export function frozenFaults(files: Files): string[] {
         const index = inFolder(file, released).findIndex(([name]) => name === file);
         return !isDeepStrictEqual(inFolder(file, present)[index], [file, digest]);
       })
-      .map(([file]) => `${store}${file} must stay as in ${path.split('/')[1]}: add a later file instead.`);
+      .map(([file]) => `${store}${file} must stay as in ${path.split('/')[2]}: add a later file instead.`);
   });
 }
 
@@ -142,7 +144,7 @@ function patchFaults(files: Files, version: string): string[] {
   const minorOf = (release: string) => release.replace(/\.\d+$/, '');
   if (last === undefined || minorOf(last) !== minorOf(version)) return [];
   const isEqual = isDeepStrictEqual(
-    jsonOf(files, `releases/${last}/migrations.json`),
+    jsonOf(files, `test/releases/${last}/migrations.json`),
     migrationDigests(files),
   );
   return isEqual ? [] : [`${version} is a patch of ${last}, but it changes the schema.`];
@@ -150,7 +152,7 @@ function patchFaults(files: Files, version: string): string[] {
 
 /** What `npm run release:keep` wrote must match this tree. */
 function keptFaults(files: Files, version: string): string[] {
-  const folder = `releases/${version}`;
+  const folder = `test/releases/${version}`;
   const names = [
     ...['openapi.json', 'migrations.json', `partner-network-${version}.tgz`],
     ...['sqlite.db.gz', 'sqlite.db-receipts.gz', 'postgres.sql.gz'],

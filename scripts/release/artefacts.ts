@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { pack } from '../../packages/testkit/package/installed.ts';
-import { installTools } from '../../tools/install.ts';
+import { installTools } from '../install-tools.ts';
 import { packWithoutLibrary } from './keep.ts';
 import { type published, root } from './repository.ts';
 
@@ -23,8 +23,8 @@ export async function packageFaults(
   version: string,
   folder: string,
 ): Promise<string[]> {
-  installTools('release');
-  const { checkTypes, lintPackage } = await import('../../tools/release/package.js');
+  installTools('scripts/release/tools');
+  const { checkTypes, lintPackage } = await import('./tools/package.js');
   const file = pack(folder, '-w', name);
   const manifest = execFileSync('tar', ['-xOzf', file, 'package/package.json'], { encoding: 'utf8' });
   const { name: packed, version: found, exports } = JSON.parse(manifest);
@@ -41,12 +41,12 @@ export async function packageFaults(
   ];
 }
 
-/** The package in releases/ must be what this tree packs. */
+/** The package in test/releases/ must be what this tree packs. */
 export function keptPackageFaults(version: string, folder: string): string[] {
-  const kept = join(root, 'releases', version, `partner-network-${version}.tgz`);
+  const kept = join(root, 'test/releases', version, `partner-network-${version}.tgz`);
   if (!existsSync(kept)) return [];
   const isEqual = contentOf(packWithoutLibrary(folder)).equals(contentOf(kept));
-  return isEqual ? [] : ['The package in releases/ is out of date: run "npm run release:keep".'];
+  return isEqual ? [] : ['The package in test/releases/ is out of date: run "npm run release:keep".'];
 }
 
 /** Builds the image, and compares its labels with the version and the commit. */

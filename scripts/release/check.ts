@@ -1,7 +1,7 @@
 /** Refuses a release whose parts disagree, and runs the tests that `npm test` leaves out. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { print, runProgram, say, wholeRun } from '../../bench/lib/program.ts';
+import { print, runProgram, say, wholeRun } from '../../checks/lib/program.ts';
 import { flag } from '../../packages/common/src/command-line/options.ts';
 import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
 import { withoutHaproxy } from '../../packages/testkit/servers/haproxy.ts';
@@ -14,29 +14,26 @@ const about = `
 Checks the version in package.json as a release. Run it when everything is committed. It reports all faults,
 one sentence each, and ends with status 1 if there is a fault:
     1. everything is committed, and the versions, the changelog, the lockfile, the OpenAPI document and
-       releases/VERSION agree,
+       test/releases/VERSION agree,
     2. the API breaks no client of the last release,
     3. both packages pass publint and attw, and the image has the right labels,
     4. the long tests pass: on the sources, the package and the image, and a rolling upgrade under load.
 Run "npm test" as well: its tests of Postgres as the engine are not repeated here.`;
 
 /** Tests that take minutes. */
-const longRuns: readonly (readonly [script: string, ...words: string[]])[] = [
-  ['tests:long'],
-  ['tests:package'],
-  ['tests:image'],
+const longRuns: readonly (readonly [check: string, ...words: string[]])[] = [
+  ['long'],
+  ['package'],
+  ['image'],
   ['rolling', '--upgrade', '--restarts', '4', '--rate', '100', '--callers', '20'],
 ];
 
 /** A test that was skipped, and why, as the test runner prints it. */
 const skippedTest = /^ *﹣ (.*) \([\d.]+ms\) # (.*)$/gm;
 
-/** Runs a script. The end of its output is shown only if it fails. Adds the tests that were skipped. */
-async function runScript(
-  [script, ...words]: (typeof longRuns)[number],
-  skipped: string[],
-): Promise<string[]> {
-  const child = spawn('npm', ['run', '--silent', script, '--', ...words], {
+/** Runs a check. The end of its output is shown only if it fails. Adds the tests that were skipped. */
+async function runCheck([check, ...words]: (typeof longRuns)[number], skipped: string[]): Promise<string[]> {
+  const child = spawn('npm', ['run', '--silent', 'check', '--', check, ...words], {
     cwd: root,
     // Its own group, so that a stop also ends what npm started.
     detached: true,
@@ -53,14 +50,14 @@ async function runScript(
   }
   const [status] = await once(child, 'close');
   for (const [, test, reason] of output.matchAll(skippedTest)) {
-    skipped.push(`in "npm run ${script}", "${test}": ${reason}`);
+    skipped.push(`in "npm run check -- ${check}", "${test}": ${reason}`);
   }
   if (status === 0) return [];
   say(output.split('\n').slice(-60).join('\n'));
-  return [`"npm run ${[script, ...words].join(' ')}" failed: see its output above.`];
+  return [`"npm run check -- ${[check, ...words].join(' ')}" failed: see its output above.`];
 }
 
-async function check({ quick }: { readonly quick: boolean }): Promise<boolean> {
+async function checkRelease({ quick }: { readonly quick: boolean }): Promise<boolean> {
   const [version, folder] = [versionOf(repository), temporaryFolder(wholeRun)];
   const faults: string[] = [];
   const skipped: string[] = [];
@@ -77,20 +74,20 @@ async function check({ quick }: { readonly quick: boolean }): Promise<boolean> {
   }
 
   await step('everything is committed', uncommittedFaults);
-  await step('versions, changelog, lockfile, API and releases/ agree', () => disagreements(repository));
+  await step('versions, changelog, lockfile, API and test/releases/ agree', () => disagreements(repository));
   const last = lastRelease(repository, version, 'openapi.json');
   if (last === undefined) skipped.push('the comparison of the API with the last release: this is the first');
   else for (const text of changesOfBeta(last)) say(`  Allowed, because it is beta: ${text}`);
   for (const name of published) {
     await step(`package ${name}: contents, publint, attw`, () => packageFaults(name, version, folder));
   }
-  await step('package in releases/ is up to date', () => keptPackageFaults(version, folder));
+  await step('package in test/releases/ is up to date', () => keptPackageFaults(version, folder));
   await step('image: version and revision', () => imageFaults(version, folder));
   for (const run of longRuns) {
-    const name = `npm run ${run.join(' ')}`;
+    const name = `npm run check -- ${run.join(' ')}`;
     if (quick) skipped.push(`"${name}", because of --quick`);
     else if (run[0] === 'rolling' && withoutHaproxy) skipped.push(`"${name}": ${withoutHaproxy}`);
-    else await step(name, () => runScript(run, skipped));
+    else await step(name, () => runCheck(run, skipped));
   }
 
   for (const text of skipped) say(`Skipped: ${text}.`);
@@ -100,7 +97,7 @@ async function check({ quick }: { readonly quick: boolean }): Promise<boolean> {
 }
 
 function changesOfBeta(last: string): string[] {
-  const [old, next] = [`releases/${last}/openapi.json`, 'docs/openapi.json'].map((path) =>
+  const [old, next] = [`test/releases/${last}/openapi.json`, 'docs/openapi.json'].map((path) =>
     JSON.parse(repository.read(path)!),
   );
   return breaksBetween(old, next).flatMap(({ isOfBeta, text }) => (isOfBeta ? text : []));
@@ -110,5 +107,5 @@ await runProgram({
   usage: 'npm run release:check --',
   about,
   options: { quick: flag('leave out the tests that take minutes') },
-  run: check,
+  run: checkRelease,
 });

@@ -1,8 +1,8 @@
-/** Keeps in releases/ what later versions are tested against. */
+/** Keeps in test/releases/ what later versions are tested against. */
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { print, runProgram, say, wholeRun } from '../../bench/lib/program.ts';
+import { print, runProgram, say, wholeRun } from '../../checks/lib/program.ts';
 import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
 import { pack, packServer, unpack } from '../../packages/testkit/package/installed.ts';
 import { placePackage } from '../../packages/testkit/releases/releases.ts';
@@ -11,10 +11,10 @@ import { keepDatabases } from './databases.ts';
 import { repository, root } from './repository.ts';
 
 const about = `
-Writes releases/VERSION for the version in package.json: the OpenAPI document, the SHA-256 of each migration,
-the package without the library of the page at /docs, and databases that the package makes on both engines.
-Databases contain random keys and times, so they are kept if they exist and the migrations are the same.
-Delete the folder to make everything again.`;
+Writes test/releases/VERSION for the version in package.json: the OpenAPI document, the SHA-256 of each
+migration, the package without the library of the page at /docs, and databases that the package makes on
+both engines. Databases contain random keys and times, so they are kept if they exist and the migrations
+are the same. Delete the folder to make everything again.`;
 
 const library = 'dist/packages/service/assets/reference/library.js.br';
 
@@ -32,7 +32,7 @@ async function keep(): Promise<boolean> {
     say(`${version} is released: the tag v${version} exists. Raise the version first.`);
     return false;
   }
-  const folder = join(root, 'releases', version);
+  const folder = join(root, 'test/releases', version);
   mkdirSync(folder, { recursive: true });
   copyFileSync(join(root, 'docs/openapi.json'), join(folder, 'openapi.json'));
 
@@ -53,7 +53,7 @@ async function keep(): Promise<boolean> {
     await keepDatabases(placePackage(wholeRun, packed), folder);
     writeFileSync(file, digests);
   }
-  print(`releases/${version} is complete. Commit it, and run "npm run release:check".`);
+  print(`test/releases/${version} is complete. Commit it, and run "npm run release:check".`);
   return true;
 }
 

@@ -1,9 +1,9 @@
-/** `npm run bench` measures only peers that answer the same pages. */
+/** `npm run bench -- speed` measures only peers that answer the same pages. */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { test } from 'node:test';
-import { peers } from '../../bench/speed/contenders/peer-processes.ts';
-import { differenceOfPeer } from '../../bench/speed/contenders/same-pages.ts';
+import { peers } from '../../checks/bench/speed/contenders/peer-processes.ts';
+import { differenceOfPeer } from '../../checks/bench/speed/contenders/same-pages.ts';
 import { listenOnAnyPort } from '../../packages/testkit/servers/free-port.ts';
 
 const brand = { id: 'BRAND_1', name: 'Golden Bakery', metadata: { tier: 'gold' } };

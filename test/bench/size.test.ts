@@ -13,7 +13,7 @@ const positions = ['first', 'middle', 'last'];
 
 /** Rejects if the exit status is not 0. */
 async function bench(...words: string[]): Promise<{ stdout: string; stderr: string }> {
-  return promisify(execFile)(process.execPath, [join(root, 'bench/size/main.ts'), ...words]);
+  return promisify(execFile)(process.execPath, [join(root, 'checks/bench/size/main.ts'), ...words]);
 }
 
 /** The last three columns of the table: blocks in the small and in the large database, and their ratio. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { test } from 'node:test';
-import { shareOf } from '../../bench/import/measure.ts';
+import { shareOf } from '../../checks/bench/import/measure.ts';
 import {
   cpuSecondsOf,
   cpuSecondsOfFamily,
@@ -11,11 +11,11 @@ import {
   megabytesOf,
   stolenSecondsIn,
   timesIn,
-} from '../../bench/lib/cpu.ts';
-import { axisFor, placeOf } from '../../bench/speed/chart.ts';
-import type { Cost } from '../../bench/speed/contenders/contenders.ts';
-import { judge, type Measured } from '../../bench/speed/goals.ts';
-import { contendersTable, goalsTable, resultsOf, rowsOf } from '../../bench/speed/report.ts';
+} from '../../checks/bench/lib/cpu.ts';
+import { axisFor, placeOf } from '../../checks/bench/speed/chart.ts';
+import type { Cost } from '../../checks/bench/speed/contenders/contenders.ts';
+import { judge, type Measured } from '../../checks/bench/speed/goals.ts';
+import { contendersTable, goalsTable, resultsOf, rowsOf } from '../../checks/bench/speed/report.ts';
 
 test('reads the CPU time of a process with brackets in its name', () => {
   const before = '42 (a) R 7 (b) S 7 42 42 0 -1 4194304 100 200 0 0';

@@ -1,12 +1,18 @@
 /** The judge of a chaos run must find each broken promise. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createHistory, type History } from '../../chaos/history.ts';
-import { judge } from '../../chaos/judge/judge.ts';
-import type { Answer } from '../../chaos/recorder.ts';
-import type { Run } from '../../chaos/run.ts';
-import type { Applied } from '../../chaos/stage/faults.ts';
-import { balanceIndexes, balanceOf, brandsWith, brandText, type PartnerId } from '../../chaos/world.ts';
+import { createHistory, type History } from '../../checks/chaos/history.ts';
+import { judge } from '../../checks/chaos/judge/judge.ts';
+import type { Answer } from '../../checks/chaos/recorder.ts';
+import type { Run } from '../../checks/chaos/run.ts';
+import type { Applied } from '../../checks/chaos/stage/faults.ts';
+import {
+  balanceIndexes,
+  balanceOf,
+  brandsWith,
+  brandText,
+  type PartnerId,
+} from '../../checks/chaos/world.ts';
 
 const startedMs = 1_000_000;
 const customerId = 'acme-steady-0';

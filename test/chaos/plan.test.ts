@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { planOf, quietEndMs, quietStartMs } from '../../chaos/plan.ts';
+import { planOf, quietEndMs, quietStartMs } from '../../checks/chaos/plan.ts';
 
 const seeds = Array.from({ length: 200 }, (_, index) => index);
 const minutes = 2;

@@ -1,7 +1,7 @@
 /** The chaos judge must know when an instance lost Redis or got it back: then twice the rate is allowed. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { switchesIn } from '../../chaos/judge/redis-switches.ts';
+import { switchesIn } from '../../checks/chaos/judge/redis-switches.ts';
 
 test('a switch between Redis and an instance that decides by itself is found in its metric', () => {
   const spansOf = (...counts: [redis: number, local: number][]) =>

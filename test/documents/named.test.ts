@@ -1,6 +1,7 @@
 /** Every flag, variable, code, metric and log line that a page names exists in the product. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { runs } from '../../checks/run.ts';
 import { metricCatalogue } from '../../packages/common/src/observability/catalogue.ts';
 import { describedCommands } from '../../packages/partner-network/src/main.ts';
 import { files, pagesFor, proseOf, read, sources } from '../sources.ts';
@@ -106,11 +107,16 @@ test('every npm command and path that a page for contributors names exists', () 
     ...files.filter((file) => /^docs\/.*contributors\/.*\.md$/.test(file)),
   ];
   for (const page of contributing) {
-    const commands = [...read(page).matchAll(/npm run (?:--silent )?([\w:]+)/g)].map(([, name = '']) => name);
+    const commands = [...read(page).matchAll(/npm run (?:--silent )?([\w:]+)(?:\s--\s([\w-]+))?/g)];
     const paths = [
-      ...read(page).matchAll(/\b(?:packages|docs|test|scripts|tools)\/[\w/.-]+\.(?:ts|js|md)\b/g),
+      ...read(page).matchAll(/\b(?:packages|docs|test|scripts|checks)\/[\w/.-]+\.(?:ts|js|md)\b/g),
     ];
-    for (const name of commands) assert.ok(name in scripts, `${page}: npm run ${name}`);
+    for (const [command, script = '', name = ''] of commands) {
+      assert.ok(script in scripts, `${page}: ${command}`);
+      if (script in runs && name !== '') {
+        assert.ok(name in runs[script as keyof typeof runs], `${page}: ${command}`);
+      }
+    }
     for (const [path] of paths) assert.ok(files.includes(path), `${page}: ${path}`);
   }
 });

@@ -10,8 +10,8 @@ import { after, before, test } from 'node:test';
 import { brandsPerSecond } from '@partner-network/contract/limits';
 import { samplesOf } from '@partner-network/contract/openapi/listings';
 import { operations } from '@partner-network/contract/operations';
+import { page as toolsPage, steps as toolsSteps } from '../../checks/openapi/page.ts';
 import { buildClient } from '../../scripts/packages/client.ts';
-import { page as toolsPage, steps as toolsSteps } from '../../tools/openapi/page.ts';
 import { pageFor, pagesFor, proseOf, read, root, sources } from '../sources.ts';
 import { type Block, blocksOf, type Clone, openTerminal, type RunningScript } from './clone.ts';
 import { checkSandboxPage, checkScenarios } from './sandbox-page.ts';
@@ -99,7 +99,7 @@ function keepsToTheRate([, statuses = '']: readonly string[], seconds: number): 
   assert.ok(admitted <= most, `${admitted} were admitted in ${seconds} s`);
 }
 
-/** `npm run openapi:tools` runs the blocks of one page, which need others' tools. */
+/** `npm run check -- openapi` runs the blocks of one page, which need others' tools. */
 const allPages = [...Object.keys(pages), basename(toolsPage)];
 
 const documentOf = (page: string) => pageFor('partners', page.replace('.md', ''));
@@ -198,7 +198,7 @@ test('every page for partners is tested', () => {
   );
 });
 
-test('npm run openapi:tools runs every block of use-your-own-tools.md', () => {
+test('npm run check -- openapi runs every block of use-your-own-tools.md', () => {
   const languages = toolsSteps.map((step) => ('save' in step ? 'ts' : 'sh'));
   assert.deepEqual(
     blocksOf(toolsPage).map(({ language }) => language),

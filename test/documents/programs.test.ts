@@ -1,4 +1,4 @@
-/** Promises of every development program: `npm run fuzz`, `chaos`, `bench:…` and so on. */
+/** Promises of every development program: `npm run check -- fuzz`, `chaos`, `bench:…` and so on. */
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -6,50 +6,53 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { runs } from '../../checks/run.ts';
 import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
 import { isLongRun } from '../../packages/testkit/fixtures/long-run.ts';
-import { read, root } from '../sources.ts';
+import { root } from '../sources.ts';
 
-const { scripts } = JSON.parse(read('package.json'));
+const programs = Object.entries(runs).flatMap(([kind, all]) =>
+  Object.entries(all)
+    .filter(([, { command }]) => command.startsWith('node checks/'))
+    .map(([name, { command }]) => ({
+      usage: `npm run ${kind} -- ${name}`,
+      file: command.replace('node ', ''),
+    })),
+);
+const ofRelease = ['check', 'keep'].map((name) => ({
+  usage: `npm run release:${name} --`,
+  file: `scripts/release/${name}.ts`,
+}));
 
-const run = (name: string, flag: string) =>
-  promisify(execFile)(process.execPath, [join(root, scripts[name].replace('node ', '')), flag]);
+const run = (file: string, flag: string) => promisify(execFile)(process.execPath, [join(root, file), flag]);
 
 test('every program has --help, and refuses unknown flags with status 2', async () => {
-  const started = ['rolling', 'client:runtimes'];
-  const benches = [
-    'bench:size',
-    'bench:import',
-    'bench:overload',
-    'bench:neighbors',
-    'bench:workers',
-    'bench:timing',
-  ];
-  const others = [
-    'chaos',
-    'citus',
-    'fuzz',
-    'rolling',
-    'hostile',
-    'faults:import',
-    'client:runtimes',
-    'openapi:tools',
-  ];
-  const release = ['tests:package', 'release:check', 'release:keep'];
+  const started = programs.filter(({ usage }) => /rolling|client-runtimes/.test(usage));
   // A start takes most of a second.
-  for (const name of isLongRun ? ['bench', ...benches, ...others, ...release] : started) {
-    const { stdout } = await run(name, '--help');
-    assert.ok(stdout.startsWith(`Usage: npm run ${name} -- [FLAGS]\n`), stdout);
+  for (const { usage, file } of isLongRun ? [...programs, ...ofRelease] : started) {
+    const { stdout } = await run(file, '--help');
+    assert.ok(stdout.startsWith(`Usage: ${usage} [FLAGS]\n`), stdout);
     assert.match(stdout, /\n {2}--help +this text\n$/);
   }
   const refused = { code: 2, stderr: 'There is no flag --bogus.\n' };
-  for (const name of started) await assert.rejects(run(name, '--bogus'), refused);
+  for (const { file } of started) await assert.rejects(run(file, '--bogus'), refused);
+});
+
+test('check and bench list every program, and end with status 2 after an unknown name', async () => {
+  const words = (...more: string[]) => [join(root, 'checks/run.ts'), ...more];
+  for (const [kind, all] of Object.entries(runs)) {
+    const { stdout } = await promisify(execFile)(process.execPath, words(kind));
+    for (const [name, { about }] of Object.entries(all)) {
+      assert.match(stdout, new RegExp(`^  ${name} +${RegExp.escape(about)}$`, 'm'));
+    }
+    await assert.rejects(promisify(execFile)(process.execPath, words(kind, 'bogus')), { code: 2 });
+  }
 });
 
 test('a program that gets a signal twice, as from npm and a terminal, removes what it made', async (t) => {
   const folder = temporaryFolder(t);
   const program = `
-    import { runProgram, wholeRun } from './bench/lib/program.ts';
+    import { runProgram, wholeRun } from './checks/lib/program.ts';
     import { temporaryFolder } from './packages/testkit/fixtures/folder.ts';
     const run = async () => {
       temporaryFolder(wholeRun);

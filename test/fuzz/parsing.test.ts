@@ -1,10 +1,10 @@
-/** The targets that need no service: `npm run mutate` runs this file. */
+/** The targets that need no service: `npm run check -- mutate` runs this file. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { cursors } from '../../fuzz/cursors.ts';
-import { parameters } from '../../fuzz/parameters.ts';
-import { largestSeed, runTarget, seedAfter } from '../../fuzz/run.ts';
+import { cursors } from '../../checks/fuzz/cursors.ts';
+import { parameters } from '../../checks/fuzz/parameters.ts';
+import { largestSeed, runTarget, seedAfter } from '../../checks/fuzz/run.ts';
 import { holds } from './short-run.ts';
 
 holds(parameters, 600);

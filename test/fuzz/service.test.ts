@@ -1,5 +1,5 @@
-import { http } from '../../fuzz/http.ts';
-import { imports } from '../../fuzz/import.ts';
+import { http } from '../../checks/fuzz/http.ts';
+import { imports } from '../../checks/fuzz/import.ts';
 import { holds } from './short-run.ts';
 
 holds(http, 120);

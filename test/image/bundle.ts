@@ -14,7 +14,7 @@ const given = process.env.TEST_IMAGE;
 export const layout = given === undefined ? undefined : resolve(root, given);
 
 /** Why tests of a whole image are skipped, or false. */
-export const withoutImage = layout === undefined && 'is part of npm run tests:image';
+export const withoutImage = layout === undefined && 'is part of npm run check -- image';
 
 /** Why tests with this tool are skipped, or false. */
 export const without = (tool: 'umoci' | 'skopeo' | 'buildah' | 'podman') =>

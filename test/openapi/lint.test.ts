@@ -4,12 +4,12 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { openApiPath, sandboxOrigin } from '@partner-network/contract/operations';
 import { publicUrl, startTestService } from '../../packages/testkit/fixtures/service.ts';
+import { installTools } from '../../scripts/install-tools.ts';
 import { openApiFile } from '../../scripts/openapi.ts';
-import { installTools } from '../../tools/install.ts';
-import type { Problem } from '../../tools/release/openapi.js';
+import type { Problem } from '../../scripts/release/tools/openapi.js';
 
-installTools('release');
-const { lintByRedocly, lintBySpectral } = await import('../../tools/release/openapi.js');
+installTools('scripts/release/tools');
+const { lintByRedocly, lintBySpectral } = await import('../../scripts/release/tools/openapi.js');
 
 /** Rules that the OpenAPI document breaks on purpose, and where. A test fails for a needless exception. */
 const exceptions: readonly [rule: string, place: RegExp][] = [

@@ -38,7 +38,7 @@ function replaced(
 
 const version: string = JSON.parse(repository.read('package.json')!).version;
 const digestsNow = `${JSON.stringify(migrationDigests(repository), null, 2)}\n`;
-const kept = `releases/${version}`;
+const kept = `test/releases/${version}`;
 
 /** The tree as if it were ready for its release. */
 const ready = withFiles(repository, {
@@ -140,7 +140,7 @@ function afterRelease(next: string, changes: Readonly<Record<string, string | un
 }
 
 test('a patch that changes the schema is refused', () => {
-  const older = { 'releases/7.0.0/migrations.json': '{}' };
+  const older = { 'test/releases/7.0.0/migrations.json': '{}' };
   const sentence = /^7\.0\.1 is a patch of 7\.0\.0, but it changes the schema\.$/m;
   assert.match(afterRelease('7.0.1', older).join('\n'), sentence);
   assert.doesNotMatch(afterRelease('7.1.0', older).join('\n'), sentence);
@@ -149,18 +149,18 @@ test('a patch that changes the schema is refused', () => {
 test('a change of the API needs another version of the API, and must not break clients', () => {
   const released = repository.read('docs/openapi.json')!;
   const [text] = Object.values(replaced('docs/openapi.json', '"maximum": 100', '"maximum": 200'));
-  const found = afterRelease('7.0.1', { 'releases/7.0.0/openapi.json': text }).join('\n');
+  const found = afterRelease('7.0.1', { 'test/releases/7.0.0/openapi.json': text }).join('\n');
   assert.match(found, /^The API changed since 7\.0\.0: raise apiVersion above 1\.\d+\.\d+\.$/m);
   const broken = 'GET /brands: the parameter limit has another "maximum": 200 is now 100.';
   assert.ok(found.split('\n').includes(`The API breaks clients of 7.0.0: ${broken}`), found);
-  const same = afterRelease('7.0.1', { 'releases/7.0.0/openapi.json': released }).join('\n');
+  const same = afterRelease('7.0.1', { 'test/releases/7.0.0/openapi.json': released }).join('\n');
   assert.doesNotMatch(same, /^The API/m);
 });
 
 test('released migrations have not changed, and the API breaks no client of a release', () => {
   assert.deepEqual(frozenFaults(repository), []);
   const document = JSON.parse(repository.read('docs/openapi.json')!);
-  for (const path of repository.list('releases/*/openapi.json')) {
+  for (const path of repository.list('test/releases/*/openapi.json')) {
     const breaks = breaksBetween(JSON.parse(repository.read(path)!), document);
     assert.deepEqual(
       breaks.filter(({ isOfBeta }) => !isOfBeta),

@@ -1,6 +1,6 @@
 /**
  * A rolling upgrade on Postgres: instances of the last release and of this version serve one database. The
- * old program is the package of the release. `npm run rolling -- --upgrade` does the same under load.
+ * old program is the package of the release. `npm run check -- rolling --upgrade` does the same under load.
  */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
@@ -25,7 +25,9 @@ import { needsRedis, redisUrl } from '../../packages/testkit/servers/redis.ts';
 import { keepKey, keepSecret } from '../../packages/testkit/watch/logs.ts';
 
 const kept = newestPackage();
-const needsPackage = { skip: kept === undefined && 'releases/ has no package yet: npm run release:keep' };
+const needsPackage = {
+  skip: kept === undefined && 'test/releases/ has no package yet: npm run release:keep',
+};
 
 const key = apiKeyOf('sandbox', 'oldAcme'.padEnd(43, '0'));
 keepKey(key);

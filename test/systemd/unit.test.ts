@@ -1,4 +1,4 @@
-/** The units of systemd. `npm run tests:long` also boots systemd and follows the guide with it. */
+/** The units of systemd. `npm run check -- long` also boots systemd and follows the guide with it. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';

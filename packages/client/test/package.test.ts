@@ -8,15 +8,15 @@ import { before, test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
-import { installTools } from '../../../tools/install.ts';
+import { installTools } from '../../../scripts/install-tools.ts';
 import { programsOnPath } from '../../testkit/servers/programs.ts';
 import { playOnCommandLine } from './runtimes/play.ts';
 import { expectedProof } from './runtimes/scenario.ts';
 import { startStage } from './runtimes/stage.ts';
 import { type PackedClient, packClient } from './support/packed.ts';
 
-installTools('release');
-const { checkTypes, lintPackage } = await import('../../../tools/release/package.js');
+installTools('scripts/release/tools');
+const { checkTypes, lintPackage } = await import('../../../scripts/release/tools/package.js');
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const maxBytes = 6_000;

@@ -1,4 +1,4 @@
-/** Query strings that the model of `npm run fuzz` does not cover, without a service. */
+/** Query strings that the model of `npm run check -- fuzz` does not cover, without a service. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { listBrands } from '@partner-network/contract/operations';

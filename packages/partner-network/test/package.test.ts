@@ -19,8 +19,8 @@ import { homedir, tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { installTools } from '../../../scripts/install-tools.ts';
 import { buildServer } from '../../../scripts/packages/server.ts';
-import { installTools } from '../../../tools/install.ts';
 import { ownManifest } from '../../common/src/version.ts';
 import { temporaryFolder } from '../../testkit/fixtures/folder.ts';
 import { demoVariables } from '../../testkit/fixtures/partner.ts';
@@ -28,8 +28,8 @@ import { type Finished, run, type Surroundings, start, unprivileged } from '../.
 import { installServer, packServer } from '../../testkit/package/installed.ts';
 import { programsOnPath } from '../../testkit/servers/programs.ts';
 
-installTools('release');
-const { lintPackage } = await import('../../../tools/release/package.js');
+installTools('scripts/release/tools');
+const { lintPackage } = await import('../../../scripts/release/tools/package.js');
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 

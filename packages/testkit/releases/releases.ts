@@ -1,4 +1,4 @@
-/** What releases/ keeps of each release: databases with data, the package, and the API. */
+/** What test/releases/ keeps of each release: databases with data, the package, and the API. */
 import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,11 +11,11 @@ import { onConnection } from '../servers/postgres-start.ts';
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
 /** The versions that were released, oldest first. 0.0.0 stands for everything before the first release. */
-export const releases: readonly string[] = readdirSync(join(root, 'releases'))
+export const releases: readonly string[] = readdirSync(join(root, 'test/releases'))
   .filter((name) => /^\d+\.\d+\.\d+$/.test(name))
   .toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true }));
 
-export const fileOf = (release: string, name: string) => join(root, 'releases', release, name);
+export const fileOf = (release: string, name: string) => join(root, 'test/releases', release, name);
 
 const unzipped = (release: string, name: string) => gunzipSync(readFileSync(fileOf(release, `${name}.gz`)));
 

@@ -6,7 +6,7 @@ import { migratedDatabase } from '../../../testkit/fixtures/database.ts';
 import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
 import { killImports } from './kill-imports.ts';
 
-/** `npm run faults:import` kills a hundred on each engine. */
+/** `npm run check -- faults-import` kills a hundred on each engine. */
 const kills = 3;
 
 async function emptyFile(t: TestContext): Promise<string> {

@@ -1,4 +1,4 @@
-/** `npm run model` sends 100,000 events through processes that are killed. */
+/** `npm run check -- model` sends 100,000 events through processes that are killed. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { parseDatabaseUrl } from '../../../store/src/address.ts';

@@ -1,4 +1,4 @@
-/** How a key is read from the headers and found, without a service: `npm run mutate` needs quick tests. */
+/** How a key is read from the headers and found, without a service: the check `mutate` needs quick tests. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Environment } from '@partner-network/contract/environments';

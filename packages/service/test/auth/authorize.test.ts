@@ -1,4 +1,4 @@
-/** What a key and a grant allow, without a service: `npm run mutate` needs quick tests. */
+/** What a key and a grant allow, without a service: `npm run check -- mutate` needs quick tests. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { KeyOnFile } from '../../../store/src/port.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
-import { anyCharacter } from '../../../../fuzz/words.ts';
+import { anyCharacter } from '../../../../checks/fuzz/words.ts';
 import { createOverload } from '../../../http/src/overload/overload.ts';
 import { type Receipt, StoreUnavailable } from '../../../store/src/port.ts';
 import { balances, keys } from '../../../testkit/fixtures/fixture.ts';

@@ -1,10 +1,10 @@
-/** Sealing and opening of cursors, without a service: `npm run mutate` needs quick tests. */
+/** Sealing and opening of cursors, without a service: `npm run check -- mutate` needs quick tests. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { cursorLifetimeHours, lengths } from '@partner-network/contract/limits';
 import fc from 'fast-check';
-import { anyCharacter } from '../../../../fuzz/words.ts';
+import { anyCharacter } from '../../../../checks/fuzz/words.ts';
 import { createCursors, firstPosition } from '../../src/cursors/cursors.ts';
 
 const key = { id: 3, secret: randomBytes(32) };

@@ -1,4 +1,4 @@
-/** The rate limit headers for each decision, without a service: `npm run mutate` needs quick tests. */
+/** The rate limit headers for each decision, without a service: the check `mutate` needs quick tests. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Decision } from '../../src/limiter/port.ts';

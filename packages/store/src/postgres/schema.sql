@@ -1,4 +1,4 @@
--- The schema that the migrations create, written by "npm run schema". Nothing runs it.
+-- The schema that the migrations create, written by "npm run docs". Nothing runs it.
 
 CREATE OR REPLACE FUNCTION public.audit_log_refuses()
  RETURNS trigger

@@ -34,7 +34,7 @@ export function storeSuite(name: string, open: OpenStore): void {
   });
 }
 
-/** The promises of imports. `npm run mutate` runs them alone, for every change. */
+/** The promises of imports. `npm run check -- mutate` runs them alone, for every change. */
 export function importSuite(name: string, open: OpenStore): void {
   suiteOf(name, open, { ...importTests, ...newestTests, ...orderTests });
 }

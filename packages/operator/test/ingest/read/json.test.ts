@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { anyText } from '../../../../../fuzz/words.ts';
+import { anyText } from '../../../../../checks/fuzz/words.ts';
 import { InexactNumber, readAnyJson, readJson } from '../../../src/ingest/read/json.ts';
 
 test('accepts a number only in plain digits that JavaScript stores exactly', () => {

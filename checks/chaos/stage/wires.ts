@@ -1,0 +1,32 @@
+/**
+ * The networks between instances and their servers, in a process of their own so that a busy load does not
+ * slow them. Takes orders as messages.
+ */
+import { type Network, startNetwork } from '../../../packages/service/test/faults/scene/network.ts';
+import { openLifetime } from '../../../packages/testkit/fixtures/lifetime.ts';
+
+export type WireName = 'redis' | 'primary' | 'standby';
+export type WireHarm = 'silence' | 'go on' | 'slow' | 'fast' | 'hang up';
+
+/** Well above the limiter's timeout for Redis. */
+const slowMs = 60;
+
+const acts: Readonly<Record<WireHarm, (network: Network) => void>> = {
+  silence: (network) => network.fallSilent(),
+  'go on': (network) => network.goOn(),
+  slow: (network) => network.slowDown(slowMs),
+  fast: (network) => network.slowDown(0),
+  'hang up': (network) => network.hangUp(),
+};
+
+const lifetime = openLifetime();
+const names: readonly WireName[] = ['redis', 'primary', 'standby'];
+const networks = await Promise.all(
+  process.argv.slice(2).map((port) => startNetwork(lifetime, { port: Number(port) })),
+);
+process.on('message', ({ wire, harm }: { wire: WireName; harm: WireHarm }) => {
+  acts[harm](networks[names.indexOf(wire)]!);
+  process.send!(harm);
+});
+process.on('disconnect', () => process.exit());
+process.send!(networks.map(({ port }) => port));

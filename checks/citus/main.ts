@@ -1,0 +1,123 @@
+/** Runs the suites of the store and of the listings, and scenes with faults, on a Citus cluster. */
+import { spawn } from 'node:child_process';
+import { existsSync, globSync, statfsSync } from 'node:fs';
+import { basename } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { oneOf, optional } from '../../packages/common/src/command-line/options.ts';
+import { roleSettings } from '../../packages/store/src/postgres/distribution/distribute.ts';
+import { startCluster } from '../../packages/testkit/citus/cluster.ts';
+import {
+  buildCitus,
+  cannotBuildCitus,
+  findCitus,
+  testedVersion,
+} from '../../packages/testkit/citus/programs.ts';
+import { killAfter, openLifetime } from '../../packages/testkit/fixtures/lifetime.ts';
+import { onConnection } from '../../packages/testkit/servers/postgres-start.ts';
+import { print, runProgram, say, wholeRun } from '../lib/program.ts';
+
+const about = `
+Starts a Citus cluster on this machine, a coordinator and two workers, and runs on it the suite of the store,
+the tests of both listings and of imports, and migrations. Then it runs the scenes in citus/test, each on a
+cluster of its own: nodes are killed, frozen, restarted and shards moved. Ends with status 1 if a test fails.
+
+Citus must be installed for a Postgres of this machine. If it is not, it is built and installed from the
+sources that CITUS_SOURCE names: a folder or an archive of the public repository citusdata/citus at v12.1.12.
+This takes about five minutes.`;
+
+/** For three nodes whose logs grow to 1 GB each, and their databases. */
+const roomBytes = 8e9;
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/**
+ * Tests that share a cluster. Left out of the store's: tests without a database (consent, cursor-keys,
+ * import-order, migration-files), of connections alone (connection, errors, pool, primary-watch), of replicas
+ * (replicas, round-trips), of plans on one node (plans, operator-plans, receipts-plans, unknown-keys), and of
+ * databases with rows, which are not distributed (upgrade).
+ */
+const suites = {
+  store: [
+    'packages/store/test/{audit-roles,deletions,export-bytes,import-races,moves,rotation-races}.test.ts',
+    'packages/store/test/same-bytes.test.ts',
+    'packages/store/test/postgres/{postgres,constraints,records,migrate-indexes}.test.ts',
+  ],
+  http: [
+    'packages/service/test/{brands,balances}/*.test.ts',
+    'packages/operator/test/ingest/{import{,-batches,-replace,-follow,-bad-json},killed,model}.test.ts',
+  ],
+  migrations: ['citus/test/migrations.test.ts'],
+};
+
+type Suite = keyof typeof suites;
+const suiteNames = Object.keys(suites) as Suite[];
+
+/** Each starts clusters of its own. */
+const scenes = globSync('citus/test/*.test.ts', { cwd: root })
+  .map((file) => basename(file, '.test.ts'))
+  .filter((name) => !suiteNames.includes(name as Suite))
+  .toSorted();
+
+/** Runs test files, and prints what held. */
+async function held(files: readonly string[], concurrency: number, variables = {}): Promise<boolean> {
+  const words = [`--test-concurrency=${concurrency}`, '--test-timeout=240000', '--test-reporter=spec'];
+  const cache = { NODE_COMPILE_CACHE: `${root}/node_modules/.cache/tests` };
+  const env = { ...process.env, ...cache, ...variables };
+  const child = spawn(process.execPath, ['--test', ...words, ...files], { cwd: root, env, stdio: 'inherit' });
+  await killAfter(wholeRun, child);
+  return child.exitCode === 0;
+}
+
+async function suitesHeld(names: readonly Suite[]): Promise<boolean> {
+  const lifetime = openLifetime();
+  wholeRun.after(lifetime[Symbol.asyncDispose]);
+  // Copies of a database do not have the settings of roles. Four shards take less time than 32.
+  const { nodes } = await startCluster(lifetime, { ...roleSettings, 'citus.shard_count': '4' });
+  const [coordinator, ...workers] = nodes;
+  const { rows } = await onConnection(coordinator!, (client) =>
+    client.query(`select default_version as citus from pg_available_extensions where name = 'citus'`),
+  );
+  say(`Citus ${rows[0].citus} was found. The tests are written for ${testedVersion}.`);
+  const files = names.flatMap((name) => suites[name]);
+  const urls = { TEST_DATABASE_URL: coordinator, TEST_CITUS_WORKERS: workers.join(' ') };
+  const isHeld = await held(files, 3, { ...urls, TEST_ENGINE: 'postgres' });
+  await lifetime[Symbol.asyncDispose]();
+  return isHeld;
+}
+
+/** Keeps databases in memory if there is room: the tests copy hundreds, on three nodes each. */
+function useMemory(): void {
+  const memory = '/dev/shm';
+  if (!existsSync(memory)) return;
+  const { bavail, bsize } = statfsSync(memory);
+  if (bavail * bsize > roomBytes) process.env.TMPDIR = memory;
+}
+
+async function runParts(only: string | undefined): Promise<boolean> {
+  const startedMs = performance.now();
+  const failure = !findCitus() && (await buildCitus(wholeRun, say));
+  if (failure) say(failure);
+  if (failure) return false;
+  useMemory();
+  const isChosen = (name: string) => only === undefined || only === name;
+  const chosen = suiteNames.filter(isChosen);
+  const failed: string[] = chosen.length === 0 || (await suitesHeld(chosen)) ? [] : ['the suites'];
+  for (const name of scenes.filter(isChosen)) {
+    say(`Scene: ${name}`);
+    if (!(await held([`citus/test/${name}.test.ts`], 1))) failed.push(name);
+  }
+  const minutes = ((performance.now() - startedMs) / 60_000).toFixed(1);
+  const outcome = failed.length === 0 ? 'All held' : `Did not hold: ${failed.join(', ')}`;
+  print(`${outcome}. It took ${minutes} minutes.`);
+  return failed.length === 0;
+}
+
+const parts = [...suiteNames, ...scenes];
+
+await runProgram({
+  usage: 'npm run check -- citus',
+  about,
+  options: { only: optional('PART', oneOf(parts), `run one part: ${parts.join(', ')}`) },
+  missing: () => !findCitus() && cannotBuildCitus(),
+  run: ({ only }) => runParts(only),
+});

@@ -1,0 +1,58 @@
+/**
+ * The service for fuzzing, in this process, with its own socket and database. It has everything that reads a
+ * request, but no overload protection, rate limit or refresh of cursor keys.
+ */
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { httpBounds } from '../../packages/common/src/bounds/http.ts';
+import { createHttpServer, listen, serveRoutes } from '../../packages/http/src/server/server.ts';
+import { createCursors } from '../../packages/service/src/cursors/cursors.ts';
+import { createApp } from '../../packages/service/src/serve/app.ts';
+import { parseDatabaseUrl } from '../../packages/store/src/address.ts';
+import { openStore } from '../../packages/store/src/engines.ts';
+import type { Store } from '../../packages/store/src/port.ts';
+import { fillFixture, keys } from '../../packages/testkit/fixtures/fixture.ts';
+import type { Lifetime } from '../../packages/testkit/fixtures/lifetime.ts';
+
+/** Used if it exists: commits do not wait for a disk. */
+const inMemory = '/dev/shm';
+
+/** A temporary database with the data of two partners. */
+export async function openFuzzStore(lifetime: Lifetime): Promise<{ store: Store; path: string }> {
+  const folder = mkdtempSync(join(existsSync(inMemory) ? inMemory : tmpdir(), 'partner-network-fuzz-'));
+  lifetime.after(() => rmSync(folder, { recursive: true, force: true }));
+  const path = join(folder, 'fuzz.db');
+  const store = await openStore(parseDatabaseUrl(`sqlite:${path}`)!, 'sandbox', 'create');
+  lifetime.after(() => store.close());
+  await fillFixture(store);
+  return { store, path };
+}
+
+export async function serveFuzz(lifetime: Lifetime) {
+  const { store } = await openFuzzStore(lifetime);
+  const cursors = createCursors(await store.cursorKeys(), store.environment, Date.now);
+  const app = createApp({
+    environment: store.environment,
+    store,
+    cursors,
+    limiters: {},
+    journal: { add: () => {}, noteUse: () => {} },
+    publicUrl: () => 'https://network.example',
+    nowMs: Date.now,
+  });
+  /** Log lines that contain a key. */
+  const leaks: string[] = [];
+  const secrets = Object.values(keys).map((key) => key.slice(0, -8));
+  const write = (line: string) => {
+    if (secrets.some((secret) => line.includes(secret))) leaks.push(line);
+  };
+  const log = pino({ level: 'info' }, { write });
+  const server = createHttpServer();
+  const room = { connections: httpBounds.connections, unreadCharacters: httpBounds.unreadCharacters };
+  const { close } = serveRoutes(server, app, log, { room });
+  const port = await listen(server, '127.0.0.1', 0, '--port');
+  lifetime.after(close);
+  return { port, leaks };
+}

@@ -1,0 +1,85 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import fc from 'fast-check';
+import type { Lifetime } from '../../packages/testkit/fixtures/lifetime.ts';
+import type { Target } from './target.ts';
+
+interface RunOptions {
+  readonly seed: number;
+  /** The number of inputs; unlimited by default. */
+  readonly runs?: number | undefined;
+  readonly untilMs?: number | undefined;
+  /** Repeats one input: the path that a failure reported. */
+  readonly path?: string | undefined;
+  /** Called after each batch. */
+  onProgress?(outcome: Outcome): void;
+}
+
+export interface Outcome {
+  readonly executions: number;
+  readonly elapsedMs: number;
+  readonly failure?: Failure;
+}
+
+export interface Failure {
+  /** The seed and the path that make this input again. */
+  readonly seed: number;
+  readonly path: string | undefined;
+  readonly input: string;
+  readonly reason: string;
+}
+
+export const largestSeed = 0x7fff_ffff;
+
+/** Wraps around to 0, so that each seed is a valid value of --seed. */
+export function seedAfter(seed: number, steps: number): number {
+  return (seed + steps) % (largestSeed + 1);
+}
+
+/** Sends inputs to a target, in batches with consecutive seeds. */
+export async function runTarget(target: Target, lifetime: Lifetime, options: RunOptions): Promise<Outcome> {
+  const { property, executions, afterBatch } = await target.open(lifetime);
+  const startedMs = performance.now();
+  const { runs = Number.POSITIVE_INFINITY, untilMs = Number.POSITIVE_INFINITY } = options;
+  let inputs = 0;
+  const outcome = (failure?: Failure): Outcome => ({
+    executions: executions?.() ?? inputs,
+    elapsedMs: performance.now() - startedMs,
+    ...(failure && { failure }),
+  });
+
+  for (let seed = options.seed; inputs < runs && performance.now() < untilMs; seed = seedAfter(seed, 1)) {
+    const details = await fc.check(property, {
+      seed,
+      numRuns: options.path === undefined ? Math.min(target.batchRuns, runs - inputs) : 1,
+      ...(options.path !== undefined && { path: options.path }),
+      ...(Number.isFinite(untilMs) && { interruptAfterTimeLimit: Math.max(0, untilMs - performance.now()) }),
+      endOnFailure: options.path !== undefined,
+    });
+    inputs += Math.max(1, details.numRuns);
+    if (details.failed) return outcome(failureOf(details));
+    try {
+      await afterBatch?.();
+    } catch (error) {
+      const input = `all inputs of seed ${seed} together`;
+      return outcome({ seed, path: undefined, input, reason: reasonOf(error) });
+    }
+    options.onProgress?.(outcome());
+    // A batch may run without any await: let signal handlers run between batches.
+    await nextTurn();
+    if (options.path !== undefined) break;
+  }
+  return outcome();
+}
+
+function failureOf(details: fc.RunDetails<unknown>): Failure {
+  return {
+    seed: details.seed,
+    path: details.counterexamplePath ?? undefined,
+    input: fc.stringify(details.counterexample),
+    reason: reasonOf(details.errorInstance),
+  };
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -155,7 +155,7 @@ for (const [engine, rules, folders] of [
 ] as const) {
   test(`no migration of ${engine} after the first rewrites or locks a large table`, () => {
     for (const name of folders) {
-      const folder = new URL(`../../src/store/${engine}/${name}/`, import.meta.url);
+      const folder = new URL(`../src/${engine}/${name}/`, import.meta.url);
       const [first, ...later] = readdirSync(folder).toSorted();
       assert.equal(first, '001_initial.sql');
       for (const file of later) {

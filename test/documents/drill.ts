@@ -97,6 +97,7 @@ export function createDrill(clone: Clone) {
       await page.next(/^1 read, 0 written, 0 unchanged, 0 stale, 1 deleted/, adapt);
       await page.next(/^1 read, 0 would be written, 1 unchanged.*\n1 read, 0 written, 1 unchanged/, adapt);
       await page.next(/^1 read, [01] written/, adapt);
+      await page.next(/^\d+ read, 0 written, \d+ unchanged/, adapt);
       await page.next(/undo\.jsonl/, adapt);
       page.end();
     },

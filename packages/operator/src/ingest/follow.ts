@@ -102,7 +102,7 @@ function idOf(reading: Reading): unknown {
 }
 
 /** Adds where the sender must continue. */
-function withLine(error: unknown, line: number): Error {
+export function withLine(error: unknown, line: number): Error {
   const { message } = error as Error;
   const progress =
     line === 0

@@ -1,4 +1,5 @@
 import { closeSync, fchmodSync, fstatSync, openSync, type Stats, writeFileSync } from 'node:fs';
+import { whyNotWritten } from '@partner-network/common/file-error';
 import { OperatorError } from '@partner-network/common/operator-error';
 import type { ImportFault } from './faults.ts';
 
@@ -10,8 +11,8 @@ export function openRejectedFile(path: string) {
     try {
       return work();
     } catch (error) {
-      const { message } = error as Error;
-      throw new OperatorError(`Cannot write the file of rejected lines ${path}: ${message}.`, {
+      const reason = whyNotWritten(error);
+      throw new OperatorError(`Cannot write the file of rejected lines ${path}: ${reason}.`, {
         cause: error,
       });
     }

@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, fsyncSync, openSync, statSync, unlinkSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { whyNotWritten } from '@partner-network/common/file-error';
 import { OperatorError } from '@partner-network/common/operator-error';
 
 /** Creates the file for the lines that take an import back. The store writes and syncs it. */
@@ -40,8 +41,8 @@ function create(path: string): number {
     }
     return descriptor;
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const reason = code === 'EEXIST' ? 'the file exists. Name a new file' : message;
-    throw new OperatorError(`Cannot create the undo file ${path}: ${reason}.`, { cause: error });
+    throw new OperatorError(`Cannot create the undo file ${path}: ${whyNotWritten(error)}.`, {
+      cause: error,
+    });
   }
 }

@@ -12,8 +12,8 @@ export const eraseCustomer = changing('customers erase', {
   run: async (store, _values, [id = ''], _output, by) => {
     const erased = await store.eraseCustomer(id, by);
     if (erased === undefined) {
-      const remedy = '"partner-network grants list --customer ID" lists the grants of a customer.';
-      throw new ConclusiveError(`There is no balance or grant of customer ${id}. Check the id: ${remedy}`);
+      const remedy = '"partner-network audit list --target ID" shows whether the customer was erased before.';
+      throw new ConclusiveError(`There is no balance or grant of customer ${id}. Check the id. ${remedy}`);
     }
     const { balances, grants } = erased;
     return {

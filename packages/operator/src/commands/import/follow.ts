@@ -7,7 +7,7 @@ import { metric, readMetrics } from '@partner-network/common/observability/metri
 import { onStop } from '@partner-network/common/signals';
 import { startHealth } from '@partner-network/http/operations/health';
 import type { ImportAudit, Store } from '@partner-network/store/port';
-import { createFeedStatus, type FeedStatus, followRecords } from '../../ingest/follow.ts';
+import { createFeedStatus, type FeedStatus, followRecords, withLine } from '../../ingest/follow.ts';
 import { readJsonLines } from '../../ingest/read/json-lines.ts';
 import type { RecordOptions } from '../../ingest/record-check.ts';
 import { openRejectedFile } from '../../ingest/rejected-file.ts';
@@ -35,7 +35,9 @@ export async function follow(store: Store, choices: FollowChoices, output: Outpu
   opened.defer(() => rejectedFile?.close());
   opened.defer(onStop(() => setTimeout(() => stop.abort(), ingestBounds.followCommitMs)));
   if (opsPort !== undefined) opened.defer(await serveMetrics(store, opsPort, records.kind, status, output));
-  await addAudit('start');
+  await addAudit('start').catch((error) => {
+    throw stop.signal.aborted ? withLine(error, 0) : error;
+  });
   const repeat = (ms: number, work: () => void) => {
     const timer = setInterval(work, ms);
     opened.defer(() => clearInterval(timer));

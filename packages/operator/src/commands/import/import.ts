@@ -21,7 +21,7 @@ import { changing, partnerId, requirePartner } from '../database.ts';
 import { importFile } from './file.ts';
 import { follow } from './follow.ts';
 import { sourceName, standardInput } from './input.ts';
-import { remarkFormat, remarkLines, remarkStale, summaryOf } from './report.ts';
+import { remarkEmpty, remarkFormat, remarkLines, remarkStale, summaryOf } from './report.ts';
 
 const anyPath = plainText(commandLineBounds.pathCharacters);
 const path = (text: string) =>
@@ -102,7 +102,8 @@ function importing(kind: ImportKind): Command {
       remarkLines(output, 'warning: ', warnings.report());
       if (!json) remarkLines(output, '', { ...report, rejected: report.rejected.slice(0, shownLines) });
       if (values.format === undefined && !isCsv) remarkFormat(output, report);
-      if (kind !== 'grants' && !overwrite) remarkStale(output, report);
+      if (kind !== 'grants') remarkStale(output, report, overwrite);
+      if (stop === undefined) remarkEmpty(output, report);
       const remedy = deletesMissing ? '. --delete-missing cannot skip them' : ', or pass --skip-invalid';
       const why = stop === undefined ? `fix the rejected lines${remedy}` : stopReasons[stop];
       const failure = hasFailed(outcome, choices) ? `Nothing was written: ${why}.` : undefined;

@@ -46,12 +46,18 @@ export function remarkFormat(output: Output, { read, rejected, rejected_count }:
 }
 
 /** Says why little was written if more than half of the lines are stale. */
-export function remarkStale(output: Output, { read, stale }: ImportReport): void {
-  if (stale * 2 > read)
-    output.remark(
-      `${stale} of ${read} lines are stale: the database, or another line of the file, is newer. ` +
-        'If the stored records are wrong, pass --overwrite.',
-    );
+export function remarkStale(output: Output, { read, stale }: ImportReport, overwrites: boolean): void {
+  if (stale * 2 <= read) return;
+  const why = overwrites
+    ? 'another line of the file is newer, or the customer was erased.'
+    : 'the database, or another line of the file, is newer. ' +
+      'If the stored records are wrong, pass --overwrite.';
+  output.remark(`${stale} of ${read} lines are stale: ${why}`);
+}
+
+/** An empty file is often a mistake of the program that made it. */
+export function remarkEmpty(output: Output, { read }: ImportReport): void {
+  if (read === 0) output.remark('The input has no records.');
 }
 
 export function summaryOf(report: ImportReport, isDryRun: boolean): string {

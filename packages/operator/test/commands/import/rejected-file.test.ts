@@ -67,12 +67,16 @@ for (const engine of engines) {
   test(`writes nothing if the file cannot be written, on ${engine}`, async (t) => {
     const line = await openLine(t, engine);
     const file = line.write('given.jsonl', [balance('a', 1), 'nonsense']);
-    for (const path of ['/dev/full', 'missing/rejected.jsonl']) {
+    for (const [path, why] of [
+      ['/dev/full', 'ENOSPC'],
+      ['missing/rejected.jsonl', 'its folder does not exist\\.'],
+      ['.', 'it is a folder\\.'],
+    ] as const) {
       const words = ['import', 'balances', file, '--skip-invalid', '--rejected-file', path, '--json'];
       assertFailed(
         await line.run(words),
         1,
-        new RegExp(`^Cannot write the file of rejected lines ${path}: `),
+        new RegExp(`^Cannot write the file of rejected lines ${path}: ${why}`),
       );
     }
     const same = ['import', 'balances', file, '--skip-invalid', '--rejected-file', file, '--json'];

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { byTest } from '../../../../testkit/fixtures/fixture.ts';
 import { assertFailed } from '../../../../testkit/fixtures/run.ts';
 import { balance, brand, engines, openLine } from './engines.ts';
 
@@ -83,7 +84,10 @@ for (const engine of engines) {
     for (const [path, said] of [
       ['exists.jsonl', /^Cannot create the undo file exists\.jsonl: the file exists\. Name a new file\.$/m],
       ['folder', /^Cannot create the undo file folder: /],
-      [join('missing', 'undo.jsonl'), /^Cannot create the undo file missing\/undo\.jsonl: /],
+      [
+        join('missing', 'undo.jsonl'),
+        /^Cannot create the undo file missing\/undo\.jsonl: its folder does not exist/,
+      ],
     ] as const) {
       assertFailed(await line.run(['import', 'balances', file, '--undo-file', path, '--json']), 1, said);
     }
@@ -114,6 +118,18 @@ for (const engine of engines) {
     assert.ok(a.updated_at >= startedAt, a.updated_at);
   });
 }
+
+test('explains lines that stay stale with --overwrite, and an input without records', async (t) => {
+  const line = await openLine(t, 'sqlite');
+  const old = line.write('old.jsonl', [balance('a', 1)]);
+  await line.imported('balances', old);
+  await line.store.eraseCustomer('alice', byTest);
+  const stale = await line.run(['import', 'balances', old, '--overwrite']);
+  assert.match(stale.stdout, / 0 written, 0 unchanged, 1 stale/);
+  assert.match(stale.stderr, /^1 of 1 lines are stale: .* or the customer was erased\.\n$/);
+  const empty = await line.run(['import', 'balances', line.write('empty.jsonl', [])]);
+  assert.deepEqual([empty.status, empty.stderr], [0, 'The input has no records.\n']);
+});
 
 test('says what to do instead of an undo file or --overwrite where they cannot be used', async (t) => {
   const line = await openLine(t, 'sqlite');

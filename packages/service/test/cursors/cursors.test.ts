@@ -1,6 +1,7 @@
 /**
- * Sealing and opening of cursors, without a service: `npm run check -- mutate` needs quick tests. That a cursor
- * opens in its own scope, for 24 hours, with any id and key, and nowhere else, is tested in checks/fuzz/cursors.ts.
+ * Sealing and opening of cursors, without a service: `npm run check -- mutate` needs quick tests. That a
+ * cursor opens in its own scope, for 24 hours, with any id and key, and nowhere else, is tested in
+ * checks/fuzz/cursors.ts.
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';

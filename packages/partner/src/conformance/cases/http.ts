@@ -18,8 +18,8 @@ const bursts = (probe: Probe) =>
   });
 
 /**
- * A refusal for the rate takes no longer than the quickest answer of the run and this. A 503 that takes longer
- * proves nothing: our own service sheds a request only after it has waited for 150 ms.
+ * A refusal for the rate takes no longer than the quickest answer of the run and this. A 503 that takes
+ * longer proves nothing: our own service sheds a request only after it has waited for 150 ms.
  */
 const promptMs = 100;
 const tookMs = ({ sentMs, answeredMs }: Answer) => answeredMs - sentMs;

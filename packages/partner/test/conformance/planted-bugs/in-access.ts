@@ -22,6 +22,14 @@ const acceptsKey =
   (sent, service, given) =>
     service(keyOf(sent) === given[variable] ? withKey(sent, given.PARTNER_NETWORK_API_KEY) : sent);
 
+/** Accepts an Authorization header of this form, whatever its key is. */
+const acceptsHeader = (form: RegExp) =>
+  accepts('UNAUTHORIZED', (sent, given) =>
+    form.test(headerIn(sent.headers, 'authorization') ?? '')
+      ? withKey(sent, given.PARTNER_NETWORK_API_KEY)
+      : undefined,
+  );
+
 /** Adds a brand of the partner to the pages of the other partner. */
 export function leaksBrand(): Bug {
   let own: Record<string, unknown> | undefined;
@@ -85,16 +93,8 @@ export const bugsInAccess = plantedIn({
         ? withKey(sent, given.PARTNER_NETWORK_API_KEY)
         : undefined,
   ),
-  'credentials.no-scheme: a key without a scheme is accepted': accepts('UNAUTHORIZED', (sent, given) =>
-    /^pn_/.test(headerIn(sent.headers, 'authorization') ?? '')
-      ? withKey(sent, given.PARTNER_NETWORK_API_KEY)
-      : undefined,
-  ),
-  'credentials.not-a-key: any word is accepted as a key': accepts('UNAUTHORIZED', (sent, given) =>
-    /^Bearer (?!pn_)\S+$/.test(headerIn(sent.headers, 'authorization') ?? '')
-      ? withKey(sent, given.PARTNER_NETWORK_API_KEY)
-      : undefined,
-  ),
+  'credentials.no-scheme: a key without a scheme is accepted': acceptsHeader(/^pn_/),
+  'credentials.not-a-key: any word is accepted as a key': acceptsHeader(/^Bearer (?!pn_)\S+$/),
   'credentials.other-environment: a key of the other environment is answered like an unknown one': inError(
     'API_KEY_ENVIRONMENT_MISMATCH',
     (error) => ({

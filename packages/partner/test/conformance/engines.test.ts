@@ -26,6 +26,10 @@ test('our own service conforms', { concurrency: true }, async (t) => {
           },
           limiters: { brands: createMemoryLimiter(50) },
         });
+        let requests = 0;
+        service.server.on('request', () => {
+          requests += 1;
+        });
         const baseUrl = `http://127.0.0.1:${service.port}${basePath}`;
         const words = ['conformance', baseUrl, '--burst', '--json'];
         const { status, stdout, stderr } = await run(words, { variables: given! });
@@ -38,6 +42,8 @@ test('our own service conforms', { concurrency: true }, async (t) => {
           [],
         );
         assert.deepEqual([status, cases.length, stderr], [0, allCases.length, '']);
+        // 210 of them are bursts.
+        assert.ok(requests > 310 && requests < 560, `${requests} requests`);
       }),
     ),
   );

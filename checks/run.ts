@@ -33,7 +33,10 @@ const checks: Readonly<Record<string, Run>> = {
     about: 'Runs all tests with faults of databases and networks.',
     command: `TEST_LONG=1 ${testing} --test-concurrency=2 "packages/service/test/faults/*.test.ts" test/balancer.test.ts`,
   },
-  'faults-import': program('faults-import/main.ts', 'Kills imports at a hundred moments, on both engines.'),
+  'faults-import': {
+    about: 'Kills imports at a hundred moments, on both engines.',
+    command: `TEST_KILLS=100 ${testing} --test-timeout=3600000 packages/operator/test/ingest/killed.test.ts`,
+  },
   fuzz: program('fuzz/main.ts', 'Sends random parameters, cursors, bytes and imports.'),
   hostile: program(
     'hostile/main.ts',
@@ -49,10 +52,10 @@ const checks: Readonly<Record<string, Run>> = {
     about: 'Runs all tests, also those that are too long for "npm test".',
     command: 'TEST_LONG=1 node scripts/tests.ts',
   },
-  model: program(
-    'model/main.ts',
-    'Sends 100,000 events through feeds that are killed; compares with a model.',
-  ),
+  model: {
+    about: 'Sends 100,000 events through feeds that are killed; compares with a model.',
+    command: `MODEL_EVENTS=100000 ${testing} --test-timeout=3600000 packages/operator/test/ingest/model.test.ts`,
+  },
   mutate: {
     about: 'Changes the code that keeps partners apart; fails if tests detect less than 90 %.',
     command:
@@ -72,7 +75,6 @@ const benches: Readonly<Record<string, Run>> = {
   import: program('bench/import/main.ts', "Import speed, compared with each engine's own bulk load."),
   neighbors: program('bench/overload/neighbors.ts', "Effect of one partner's load on another partner."),
   overload: program('bench/overload/main.ts', 'Responses at ten times the load.'),
-  size: program('bench/size/main.ts', 'Cost of a page with 100 times the rows.'),
   speed: program('bench/speed/main.ts', 'CPU time of a response, compared with bare HTTP and frameworks.'),
   timing: program('bench/timing/main.ts', 'What response times reveal about a key.'),
   workers: program('bench/workers/main.ts', 'What two workers serve on two cores, compared with one.'),

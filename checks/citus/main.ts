@@ -18,8 +18,9 @@ import { print, runProgram, say, wholeRun } from '../lib/program.ts';
 
 const about = `
 Starts a Citus cluster on this machine, a coordinator and two workers, and runs on it the suite of the store,
-the tests of both listings and of imports, and migrations. Then it runs the scenes in citus/test, each on a
-cluster of its own: nodes are killed, frozen, restarted and shards moved. Ends with status 1 if a test fails.
+the tests of both listings and of imports, and migrations. Then it runs the scenes in checks/citus/test, each
+on a cluster of its own: nodes are killed, frozen, restarted and shards moved. Ends with status 1 if a test
+fails.
 
 Citus must be installed for a Postgres of this machine. If it is not, it is built and installed from the
 sources that CITUS_SOURCE names: a folder or an archive of the public repository citusdata/citus at v12.1.12.
@@ -46,14 +47,14 @@ const suites = {
     'packages/service/test/{brands,balances}/*.test.ts',
     'packages/operator/test/ingest/{import{,-batches,-replace,-follow,-bad-json},killed,model}.test.ts',
   ],
-  migrations: ['citus/test/migrations.test.ts'],
+  migrations: ['checks/citus/test/migrations.test.ts'],
 };
 
 type Suite = keyof typeof suites;
 const suiteNames = Object.keys(suites) as Suite[];
 
 /** Each starts clusters of its own. */
-const scenes = globSync('citus/test/*.test.ts', { cwd: root })
+const scenes = globSync('checks/citus/test/*.test.ts', { cwd: root })
   .map((file) => basename(file, '.test.ts'))
   .filter((name) => !suiteNames.includes(name as Suite))
   .toSorted();
@@ -104,7 +105,7 @@ async function runParts(only: string | undefined): Promise<boolean> {
   const failed: string[] = chosen.length === 0 || (await suitesHeld(chosen)) ? [] : ['the suites'];
   for (const name of scenes.filter(isChosen)) {
     say(`Scene: ${name}`);
-    if (!(await held([`citus/test/${name}.test.ts`], 1))) failed.push(name);
+    if (!(await held([`checks/citus/test/${name}.test.ts`], 1))) failed.push(name);
   }
   const minutes = ((performance.now() - startedMs) / 60_000).toFixed(1);
   const outcome = failed.length === 0 ? 'All held' : `Did not hold: ${failed.join(', ')}`;

@@ -25,7 +25,7 @@ second, half of them on one kept connection and half on new ones. Ends with stat
 get its page, or if p99 is above ${mostMs} ms.`;
 
 function startAttack(port: number, connections: number): { latest(): Attack; stop(): Promise<void> } {
-  const program = fileURLToPath(new URL('hostile-attack.ts', import.meta.url));
+  const program = fileURLToPath(new URL('attack.ts', import.meta.url));
   const child = fork(program, [String(port), String(connections)]);
   const ended = once(child, 'exit');
   let latest: Attack = { open: 0, closed: 0 };

@@ -26,7 +26,7 @@ export default {
       'packages/service/test/limiter/admissions.test.ts',
       'packages/service/test/limiter/redis/{local-share,reply,url}.test.ts',
       'packages/service/test/limiter/{redis/link,open}.test.ts',
-      'packages/store/test/{consent,import-order}.test.ts',
+      'packages/store/test/{consent,imports/order}.test.ts',
       'packages/operator/test/ingest/record-check.test.ts',
       'packages/store/test/sqlite/imports.test.ts',
       'test/fuzz/parsing.test.ts',

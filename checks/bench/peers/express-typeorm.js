@@ -1,10 +1,8 @@
 /** Express 5 with TypeORM: an entity, a repository, and its rows as entities. */
 import express from 'express';
 import { DataSource, EntitySchema, MoreThan } from 'typeorm';
-import { recordOf } from './brand-record.js';
-import { pageParameters } from './page-parameters.js';
 
-const { DATABASE_URL, PARTNER_ID } = process.env;
+const { DATABASE_URL, PARTNER_ID, PUBLIC_URL } = process.env;
 
 const Brand = new EntitySchema({
   name: 'Brand',
@@ -26,10 +24,29 @@ const source = new DataSource({ type: 'postgres', url: DATABASE_URL, poolSize: 1
 await source.initialize();
 const brands = source.getRepository(Brand);
 
+/** Fields that are undefined are left out. */
+function recordOf(brand) {
+  return {
+    id: brand.id,
+    name: brand.name,
+    created_at: brand.created_at,
+    updated_at: brand.updated_at,
+    reference_id: brand.reference_id,
+    color: brand.color ?? undefined,
+    profile_image_url: brand.profile_image_url ?? `${PUBLIC_URL}/assets/brand-placeholder.png`,
+    metadata: brand.metadata ?? undefined,
+  };
+}
+
 const app = express();
 
-app.get('/network/v1/brands', async (request, response) => {
-  const { after, limit } = pageParameters(request.query);
+app.get('/network/v1/brands', async ({ query }, response) => {
+  const { after } = query;
+  const limit = Number(query.limit ?? 50);
+  if (!Number.isInteger(limit) || limit < 1 || limit > 100 || Array.isArray(after)) {
+    response.status(400).end();
+    return;
+  }
   const found = await brands.find({
     where: { partner_id: PARTNER_ID, ...(after !== undefined && { id: MoreThan(after) }) },
     order: { id: 'ASC' },

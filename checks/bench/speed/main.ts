@@ -7,7 +7,7 @@ import { print, runProgram, say, withDefault } from '../../lib/program.ts';
 import { measureShares } from '../import/measure.ts';
 import { startGenerator } from '../lib/load.ts';
 import type { Contender, Cost, Stage } from './contenders/contenders.ts';
-import { installPeers } from './contenders/peer-processes.ts';
+import { installPeers } from './contenders/peers.ts';
 import { missingPgbench } from './contenders/pgbench.ts';
 import { judge, type Measured } from './goals.ts';
 import { measureMemory } from './memory.ts';

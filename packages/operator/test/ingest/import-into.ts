@@ -47,6 +47,12 @@ export function importInto(
   return importBytes(store, linesOf(records), choices);
 }
 
+/** The report of an import that rejects nothing, with these counts. */
+export function reportOf(counts: Partial<ImportReport>): ImportReport {
+  const none = { read: 0, written: 0, unchanged: 0, stale: 0, deleted: 0, rejected_count: 0, rejected: [] };
+  return { ...none, ...counts };
+}
+
 /** The number, fields and codes of each rejected line. */
 export function faultsOf({ rejected }: ImportReport): unknown[] {
   return rejected.map(({ line, errors }) => [line, ...errors.map(({ field, code }) => [field, code])]);

@@ -13,7 +13,8 @@ const unneeded = [
   /node_modules\/(pg|pg-copy-streams|ioredis|@opentelemetry)\//,
   /contract\/src\/openapi/,
   /src\/commands\/(?!(serve|table)\.[jt]s)/,
-  /src\/(store\/postgres|ingest|images|demo|doctor|serve\/workers)\//,
+  /src\/(ingest|images|demo|doctor|serve\/workers)\//,
+  /store\/src\/postgres\//,
   /src\/reference\/guides/,
 ];
 

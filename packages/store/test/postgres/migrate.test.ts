@@ -186,10 +186,10 @@ test('reports in a sentence that a server cannot be reached, without the passwor
   const [one, other] = [await freePort(), await freePort()];
   const url = `postgres://network:s3cret-word@127.0.0.1:${one},127.0.0.1:${other}/network`;
   const at = '127\\.0\\.0\\.1:\\d+';
-  // The lookahead rejects a message with the password.
-  const reason = '(?!.*s3cret).*ECONNREFUSED.*';
+  // On a busy machine the second for a connection can end before the kernel's answer is read.
+  const miss = `${at} \\((connect ECONNREFUSED ${at}|timeout expired)\\)`;
   const message = new RegExp(
-    `^Cannot open the database at ${at} \\(${reason}\\) or ${at} \\(.*\\)\\. Check --database, .*\n$`,
+    `^Cannot open the database at ${miss} or ${miss}\\. Check --database, or find the cause with .*\n$`,
   );
   await assertAllFail(url, [serve, ['migrate']], message);
 });

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { newApiKey } from '../../../../service/src/auth/api-key.ts';
 import { assertFailed, withPartners } from '../../../../testkit/fixtures/run.ts';
 import { sourceName } from '../../../src/commands/import/input.ts';
+import { reportOf } from '../../ingest/import-into.ts';
 
 const words = ['import', 'brands', '-', '--partner', 'acme'];
 
@@ -17,15 +18,7 @@ test('--personal-data warn reports personal data on standard error, and writes i
   const warn = [...words, '--personal-data', 'warn'];
   const machine = await line.run([...warn, '--json'], { input: brandLines(30) });
   assert.equal(machine.status, 0);
-  const report = {
-    read: 30,
-    written: 30,
-    unchanged: 0,
-    stale: 0,
-    deleted: 0,
-    rejected_count: 0,
-    rejected: [],
-  };
+  const report = reportOf({ read: 30, written: 30 });
   assert.deepEqual(JSON.parse(machine.stdout), report);
   assert.equal(
     machine.stderr.match(/^warning: line \d+: metadata\.owner: PERSONAL_DATA: Remove .*\.$/gm)?.length,

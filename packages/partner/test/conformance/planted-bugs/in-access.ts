@@ -10,7 +10,7 @@ import {
   inRefusal,
   json,
   keyOf,
-  type Planted,
+  plantedIn,
   withKey,
   withQuery,
 } from './plant.ts';
@@ -21,6 +21,14 @@ const acceptsKey =
   (variable: keyof Given): Bug =>
   (sent, service, given) =>
     service(keyOf(sent) === given[variable] ? withKey(sent, given.PARTNER_NETWORK_API_KEY) : sent);
+
+/** Accepts an Authorization header of this form, whatever its key is. */
+const acceptsHeader = (form: RegExp) =>
+  accepts('UNAUTHORIZED', (sent, given) =>
+    form.test(headerIn(sent.headers, 'authorization') ?? '')
+      ? withKey(sent, given.PARTNER_NETWORK_API_KEY)
+      : undefined,
+  );
 
 /** Adds a brand of the partner to the pages of the other partner. */
 export function leaksBrand(): Bug {
@@ -41,212 +49,123 @@ export const repeatsKey = inError('UNAUTHORIZED', (error, sent) => ({
   detail: `${keyOf(sent)} is unknown.`,
 }));
 
-export const bugsInAccess: readonly Planted[] = [
-  {
-    bug: 'a request without a key is answered',
-    caughtBy: 'credentials.required',
-    others: 5,
-    plant: accepts('UNAUTHORIZED', (sent, given) =>
-      headerIn(sent.headers, 'authorization') === undefined
-        ? withKey(sent, given.PARTNER_NETWORK_API_KEY)
-        : undefined,
-    ),
-  },
-  {
-    bug: 'an unknown key is answered',
-    caughtBy: 'credentials.unknown',
-    plant: accepts('UNAUTHORIZED', (sent, given) =>
-      /^Bearer pn_/.test(headerIn(sent.headers, 'authorization') ?? '') &&
-      without(sent.headers, 'authorization').length === sent.headers.length - 2
-        ? withKey(sent, given.PARTNER_NETWORK_API_KEY)
-        : undefined,
-    ),
-  },
-  {
-    bug: 'a revoked key is accepted',
-    caughtBy: 'credentials.revoked',
-    plant: acceptsKey('PARTNER_NETWORK_REVOKED_API_KEY'),
-  },
-  {
-    bug: 'an expired key is accepted',
-    caughtBy: 'credentials.expired',
-    plant: acceptsKey('PARTNER_NETWORK_EXPIRED_API_KEY'),
-  },
-  {
-    bug: 'a key of the other environment is accepted',
-    caughtBy: 'credentials.other-environment',
-    plant: acceptsKey('PARTNER_NETWORK_OTHER_ENVIRONMENT_API_KEY'),
-  },
-  {
-    bug: 'a revoked key is answered like an unknown one',
-    caughtBy: 'credentials.revoked',
-    plant: inError('API_KEY_REVOKED', (error) => ({
+export const bugsInAccess = plantedIn({
+  'credentials.required +5: a request without a key is answered': accepts('UNAUTHORIZED', (sent, given) =>
+    headerIn(sent.headers, 'authorization') === undefined
+      ? withKey(sent, given.PARTNER_NETWORK_API_KEY)
+      : undefined,
+  ),
+  'credentials.unknown: an unknown key is answered': accepts('UNAUTHORIZED', (sent, given) =>
+    /^Bearer pn_/.test(headerIn(sent.headers, 'authorization') ?? '') &&
+    without(sent.headers, 'authorization').length === sent.headers.length - 2
+      ? withKey(sent, given.PARTNER_NETWORK_API_KEY)
+      : undefined,
+  ),
+  'credentials.revoked: a revoked key is accepted': acceptsKey('PARTNER_NETWORK_REVOKED_API_KEY'),
+  'credentials.expired: an expired key is accepted': acceptsKey('PARTNER_NETWORK_EXPIRED_API_KEY'),
+  'credentials.other-environment: a key of the other environment is accepted': acceptsKey(
+    'PARTNER_NETWORK_OTHER_ENVIRONMENT_API_KEY',
+  ),
+  'credentials.revoked: a revoked key is answered like an unknown one': inError(
+    'API_KEY_REVOKED',
+    (error) => ({
       ...error,
       category: 'AUTHENTICATION_ERROR',
       code: 'UNAUTHORIZED',
-    })),
-  },
-  {
-    bug: 'two Authorization headers are accepted',
-    caughtBy: 'credentials.two-headers',
-    plant: accepts('UNAUTHORIZED', (sent) => {
-      const one = headerIn(sent.headers, 'authorization');
-      const rest = without(sent.headers, 'authorization');
-      return one !== undefined && rest.length < sent.headers.length - 2
-        ? { ...sent, headers: [...rest, 'Authorization', one] }
-        : undefined;
     }),
+  ),
+  'credentials.two-headers: two Authorization headers are accepted': accepts('UNAUTHORIZED', (sent) => {
+    const one = headerIn(sent.headers, 'authorization');
+    const rest = without(sent.headers, 'authorization');
+    return one !== undefined && rest.length < sent.headers.length - 2
+      ? { ...sent, headers: [...rest, 'Authorization', one] }
+      : undefined;
+  }),
+  'credentials.scheme-case: the scheme must be written as Bearer': async (sent, service) => {
+    const value = headerIn(sent.headers, 'authorization') ?? 'Bearer';
+    const isOther = /^bearer /i.test(value) && !value.startsWith('Bearer ');
+    return service(isOther ? { ...sent, headers: without(sent.headers, 'authorization') } : sent);
   },
-  {
-    bug: 'the scheme must be written as Bearer',
-    caughtBy: 'credentials.scheme-case',
-    plant: async (sent, service) => {
-      const value = headerIn(sent.headers, 'authorization') ?? 'Bearer';
-      const isOther = /^bearer /i.test(value) && !value.startsWith('Bearer ');
-      return service(isOther ? { ...sent, headers: without(sent.headers, 'authorization') } : sent);
-    },
-  },
-  {
-    bug: 'a key is accepted under the scheme Basic',
-    caughtBy: 'credentials.other-scheme',
-    plant: accepts('UNAUTHORIZED', (sent, given) =>
+  'credentials.other-scheme: a key is accepted under the scheme Basic': accepts(
+    'UNAUTHORIZED',
+    (sent, given) =>
       /^Basic /.test(headerIn(sent.headers, 'authorization') ?? '')
         ? withKey(sent, given.PARTNER_NETWORK_API_KEY)
         : undefined,
-    ),
-  },
-  {
-    bug: 'a key without a scheme is accepted',
-    caughtBy: 'credentials.no-scheme',
-    plant: accepts('UNAUTHORIZED', (sent, given) =>
-      /^pn_/.test(headerIn(sent.headers, 'authorization') ?? '')
-        ? withKey(sent, given.PARTNER_NETWORK_API_KEY)
-        : undefined,
-    ),
-  },
-  {
-    bug: 'any word is accepted as a key',
-    caughtBy: 'credentials.not-a-key',
-    plant: accepts('UNAUTHORIZED', (sent, given) =>
-      /^Bearer (?!pn_)\S+$/.test(headerIn(sent.headers, 'authorization') ?? '')
-        ? withKey(sent, given.PARTNER_NETWORK_API_KEY)
-        : undefined,
-    ),
-  },
-  {
-    bug: 'a key of the other environment is answered like an unknown one',
-    caughtBy: 'credentials.other-environment',
-    plant: inError('API_KEY_ENVIRONMENT_MISMATCH', (error) => ({
+  ),
+  'credentials.no-scheme: a key without a scheme is accepted': acceptsHeader(/^pn_/),
+  'credentials.not-a-key: any word is accepted as a key': acceptsHeader(/^Bearer (?!pn_)\S+$/),
+  'credentials.other-environment: a key of the other environment is answered like an unknown one': inError(
+    'API_KEY_ENVIRONMENT_MISMATCH',
+    (error) => ({
       ...error,
       category: 'AUTHENTICATION_ERROR',
       code: 'UNAUTHORIZED',
-    })),
+    }),
+  ),
+  'headers.www-authenticate: a 401 has no WWW-Authenticate': inHeader('WWW-Authenticate', undefined),
+  'credentials.expired: an expired key has the status 403': inRefusal('API_KEY_EXPIRED', (reply) => ({
+    ...reply,
+    status: 403,
+  })),
+  'scopes.required: scopes are ignored': acceptsKey('PARTNER_NETWORK_BRANDS_ONLY_API_KEY'),
+  'scopes.brands: a key needs both scopes for either listing': async (sent, service, given) => {
+    const isLess = keyOf(sent) === given.PARTNER_NETWORK_BRANDS_ONLY_API_KEY;
+    return service(isLess ? { ...sent, target: sent.target.replace('/brands', '/balances') } : sent);
   },
-  {
-    bug: 'a 401 has no WWW-Authenticate',
-    caughtBy: 'headers.www-authenticate',
-    plant: inHeader('WWW-Authenticate', undefined),
+  'scopes.balances: a missing scope is not named': inError('INSUFFICIENT_SCOPES', (error) => ({
+    ...error,
+    detail: 'You may not.',
+  })),
+  'credentials.before-parameters: parameters are checked before the key': async (sent, service, given) => {
+    const [reply, withOwn] = [await service(sent), withKey(sent, given.PARTNER_NETWORK_API_KEY)];
+    const other = reply.status === 401 ? await service(withOwn) : reply;
+    return other.status === 400 ? other : reply;
   },
-  {
-    bug: 'an expired key has the status 403',
-    caughtBy: 'credentials.expired',
-    plant: inRefusal('API_KEY_EXPIRED', (reply) => ({ ...reply, status: 403 })),
+  'scopes.balances: parameters are checked before the scope': async (sent, service, given) => {
+    const [reply, withOwn] = [await service(sent), withKey(sent, given.PARTNER_NETWORK_API_KEY)];
+    const other = reply.status === 403 ? await service(withOwn) : reply;
+    return other.status === 400 ? other : reply;
   },
-  {
-    bug: 'scopes are ignored',
-    caughtBy: 'scopes.required',
-    plant: acceptsKey('PARTNER_NETWORK_BRANDS_ONLY_API_KEY'),
-  },
-  {
-    bug: 'a key needs both scopes for either listing',
-    caughtBy: 'scopes.brands',
-    plant: async (sent, service, given) => {
-      const isLess = keyOf(sent) === given.PARTNER_NETWORK_BRANDS_ONLY_API_KEY;
-      return service(isLess ? { ...sent, target: sent.target.replace('/brands', '/balances') } : sent);
-    },
-  },
-  {
-    bug: 'a missing scope is not named',
-    caughtBy: 'scopes.balances',
-    plant: inError('INSUFFICIENT_SCOPES', (error) => ({ ...error, detail: 'You may not.' })),
-  },
-  {
-    bug: 'parameters are checked before the key',
-    caughtBy: 'credentials.before-parameters',
-    plant: async (sent, service, given) => {
-      const [reply, withOwn] = [await service(sent), withKey(sent, given.PARTNER_NETWORK_API_KEY)];
-      const other = reply.status === 401 ? await service(withOwn) : reply;
-      return other.status === 400 ? other : reply;
-    },
-  },
-  {
-    bug: 'parameters are checked before the scope',
-    caughtBy: 'scopes.balances',
-    plant: async (sent, service, given) => {
-      const [reply, withOwn] = [await service(sent), withKey(sent, given.PARTNER_NETWORK_API_KEY)];
-      const other = reply.status === 403 ? await service(withOwn) : reply;
-      return other.status === 400 ? other : reply;
-    },
-  },
-  {
-    bug: 'grants are ignored: a customer without a grant has no balances',
-    caughtBy: 'grants.required',
-    plant: inRefusal('GRANT_NOT_FOUND', (reply, _errors, sent) =>
+  'grants.required: grants are ignored: a customer without a grant has no balances': inRefusal(
+    'GRANT_NOT_FOUND',
+    (reply, _errors, sent) =>
       sent.target.includes('grant_id') ? reply : { ...json(reply, { balances: [] }), status: 200 },
-    ),
-  },
-  {
-    bug: 'an unknown grant is accepted if another grant is active',
-    caughtBy: 'grants.unknown-id',
-    plant: acceptsQuery('balances', 'GRANT_NOT_FOUND', (query) => query.delete('grant_id')),
-  },
-  {
-    bug: "another partner's grant is answered differently from an unknown one",
-    caughtBy: 'isolation.grant',
-    plant: inError('GRANT_NOT_FOUND', (error, sent, given) =>
+  ),
+  'grants.unknown-id: an unknown grant is accepted if another grant is active': acceptsQuery(
+    'balances',
+    'GRANT_NOT_FOUND',
+    (query) => query.delete('grant_id'),
+  ),
+  "isolation.grant: another partner's grant is answered differently from an unknown one": inError(
+    'GRANT_NOT_FOUND',
+    (error, sent, given) =>
       asked(sent).query.get('grant_id') === given.PARTNER_NETWORK_GRANT_ID
         ? { ...error, detail: 'This grant is not yours.' }
         : error,
-    ),
-  },
-  {
-    bug: "another partner's customer is answered differently from an unknown one",
-    caughtBy: 'isolation.balances',
-    plant: inError('GRANT_NOT_FOUND', (error, sent, given) =>
+  ),
+  "isolation.balances: another partner's customer is answered differently from an unknown one": inError(
+    'GRANT_NOT_FOUND',
+    (error, sent, given) =>
       keyOf(sent) === given.PARTNER_NETWORK_OTHER_PARTNER_API_KEY &&
       asked(sent).query.get('customer_id') === given.PARTNER_NETWORK_CUSTOMER_ID
         ? { ...error, detail: 'Ask this customer.' }
         : error,
-    ),
-  },
-  {
-    bug: 'a customer without a grant is answered differently from an unknown one',
-    caughtBy: 'isolation.customer',
-    plant: inError('GRANT_NOT_FOUND', (error, sent, given) =>
+  ),
+  'isolation.customer: a customer without a grant is answered differently from an unknown one': inError(
+    'GRANT_NOT_FOUND',
+    (error, sent, given) =>
       asked(sent).query.get('customer_id') === given.PARTNER_NETWORK_CUSTOMER_ID_WITHOUT_GRANT
         ? { ...error, detail: 'Ask this customer.' }
         : error,
-    ),
+  ),
+  'balances.cursor.every-page: a grant is not checked after the first page': async (sent, service, given) => {
+    const { query, listing } = asked(sent);
+    const isLater = listing === 'balances' && query.has('cursor');
+    return service(
+      isLater ? withQuery(sent, (next) => next.set('grant_id', given.PARTNER_NETWORK_GRANT_ID!)) : sent,
+    );
   },
-  {
-    bug: 'a grant is not checked after the first page',
-    caughtBy: 'balances.cursor.every-page',
-    plant: async (sent, service, given) => {
-      const { query, listing } = asked(sent);
-      const isLater = listing === 'balances' && query.has('cursor');
-      return service(
-        isLater ? withQuery(sent, (next) => next.set('grant_id', given.PARTNER_NETWORK_GRANT_ID!)) : sent,
-      );
-    },
-  },
-  {
-    bug: "a partner sees another partner's brand",
-    caughtBy: 'isolation.brands',
-    plant: leaksBrand(),
-  },
-  {
-    bug: 'an error repeats the key',
-    caughtBy: 'errors.no-values',
-    plant: repeatsKey,
-  },
-];
+  "isolation.brands: a partner sees another partner's brand": leaksBrand(),
+  'errors.no-values: an error repeats the key': repeatsKey,
+});

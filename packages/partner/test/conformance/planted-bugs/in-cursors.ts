@@ -6,7 +6,7 @@ import {
   inError,
   json,
   keyOf,
-  type Planted,
+  plantedIn,
   withKey,
   withQuery,
 } from './plant.ts';
@@ -32,118 +32,88 @@ function ofOther(from: string, to: string): Bug {
   };
 }
 
-export const bugsInCursors: readonly Planted[] = [
-  {
-    bug: 'a cursor works for another partner',
-    caughtBy: 'brands.cursor.other-partner',
-    plant: accepts('INVALID_CURSOR', (sent, given) =>
+export const bugsInCursors = plantedIn({
+  'brands.cursor.other-partner: a cursor works for another partner': accepts(
+    'INVALID_CURSOR',
+    (sent, given) =>
       keyOf(sent) === given.PARTNER_NETWORK_OTHER_PARTNER_API_KEY
         ? withKey(sent, given.PARTNER_NETWORK_API_KEY)
         : undefined,
-    ),
-  },
-  {
-    bug: 'a cursor of balances works for brands, from the start',
-    caughtBy: 'brands.cursor.other-listing',
-    plant: ofOther('balances', 'brands'),
-  },
-  {
-    bug: 'a cursor of brands works for balances, from the start',
-    caughtBy: 'balances.cursor.other-listing',
-    plant: ofOther('brands', 'balances'),
-  },
-  {
-    bug: 'a cursor works with another filter',
-    caughtBy: 'brands.cursor.other-filter',
-    plant: accepts('INVALID_CURSOR', (sent) => withQuery(sent, (query) => query.delete('reference_id'))),
-  },
-  {
-    bug: 'a cursor works for another customer',
-    caughtBy: 'balances.cursor.other-customer',
-    plant: (() => {
-      const issued = new Map<unknown, string>();
-      return async (sent, service) => {
-        const { listing, query } = asked(sent);
-        if (listing !== 'balances') return service(sent);
-        const first = await service(sent);
-        const target = issued.get(query.get('cursor'));
-        const isForeign = first.status !== 200 && target !== undefined && keyOf(sent) !== undefined;
-        if (first.status === 200) issued.set(cursorIn(first), sent.target);
-        return isForeign ? service({ ...sent, target }) : first;
-      };
-    })(),
-  },
-  {
-    bug: 'a changed cursor starts a new walk',
-    caughtBy: 'brands.cursor.changed',
-    others: 8,
-    plant: acceptsQuery('brands', 'INVALID_CURSOR', withoutCursor),
-  },
-  {
-    bug: 'the last character of a cursor does not count',
-    caughtBy: 'balances.cursor.changed',
-    plant: (() => {
-      const issued: string[] = [];
-      return async (sent, service) => {
-        const given = asked(sent).query.get('cursor');
-        const meant = issued.find((cursor) => cursor.slice(0, -1) === given?.slice(0, -1));
-        const reply = await service(meant ? withQuery(sent, (query) => query.set('cursor', meant)) : sent);
-        const cursor = reply.status === 200 ? cursorIn(reply) : undefined;
-        if (typeof cursor === 'string') issued.push(cursor);
-        return reply;
-      };
-    })(),
-  },
-  {
-    bug: 'a cursor works once only',
-    caughtBy: 'brands.cursor.again',
-    others: 5,
-    plant: (() => {
-      const used = new Set<string>();
-      return async (sent, service) => {
-        const cursor = asked(sent).query.get('cursor');
-        const reply = await service(sent);
-        if (cursor === null || reply.status !== 200) return reply;
-        if (used.has(cursor)) return refuse(reply, 'INVALID_CURSOR', 'cursor');
-        used.add(cursor);
-        return reply;
-      };
-    })(),
-  },
-  {
-    bug: 'a cursor does not work with another limit',
-    caughtBy: 'brands.cursor.other-limit',
-    plant: (() => {
-      const limits = new Map<unknown, string | null>();
-      return async (sent, service) => {
-        const { query } = asked(sent);
-        const reply = await service(sent);
-        if (reply.status !== 200 || sent.method !== 'GET') return reply;
-        const issued = limits.get(query.get('cursor'));
-        if (issued !== undefined && issued !== query.get('limit'))
-          return refuse(reply, 'INVALID_CURSOR', 'cursor');
-        limits.set(cursorIn(reply), query.get('limit'));
-        return reply;
-      };
-    })(),
-  },
-  {
-    bug: 'the answer to a cursor of another partner says so',
-    caughtBy: 'isolation.cursor',
-    plant: inError('INVALID_CURSOR', (error, sent, given) =>
+  ),
+  'brands.cursor.other-listing: a cursor of balances works for brands, from the start': ofOther(
+    'balances',
+    'brands',
+  ),
+  'balances.cursor.other-listing: a cursor of brands works for balances, from the start': ofOther(
+    'brands',
+    'balances',
+  ),
+  'brands.cursor.other-filter: a cursor works with another filter': accepts('INVALID_CURSOR', (sent) =>
+    withQuery(sent, (query) => query.delete('reference_id')),
+  ),
+  'balances.cursor.other-customer: a cursor works for another customer': (() => {
+    const issued = new Map<unknown, string>();
+    return async (sent, service) => {
+      const { listing, query } = asked(sent);
+      if (listing !== 'balances') return service(sent);
+      const first = await service(sent);
+      const target = issued.get(query.get('cursor'));
+      const isForeign = first.status !== 200 && target !== undefined && keyOf(sent) !== undefined;
+      if (first.status === 200) issued.set(cursorIn(first), sent.target);
+      return isForeign ? service({ ...sent, target }) : first;
+    };
+  })(),
+  'brands.cursor.changed +8: a changed cursor starts a new walk': acceptsQuery(
+    'brands',
+    'INVALID_CURSOR',
+    withoutCursor,
+  ),
+  'balances.cursor.changed: the last character of a cursor does not count': (() => {
+    const issued: string[] = [];
+    return async (sent, service) => {
+      const given = asked(sent).query.get('cursor');
+      const meant = issued.find((cursor) => cursor.slice(0, -1) === given?.slice(0, -1));
+      const reply = await service(meant ? withQuery(sent, (query) => query.set('cursor', meant)) : sent);
+      const cursor = reply.status === 200 ? cursorIn(reply) : undefined;
+      if (typeof cursor === 'string') issued.push(cursor);
+      return reply;
+    };
+  })(),
+  'brands.cursor.again +5: a cursor works once only': (() => {
+    const used = new Set<string>();
+    return async (sent, service) => {
+      const cursor = asked(sent).query.get('cursor');
+      const reply = await service(sent);
+      if (cursor === null || reply.status !== 200) return reply;
+      if (used.has(cursor)) return refuse(reply, 'INVALID_CURSOR', 'cursor');
+      used.add(cursor);
+      return reply;
+    };
+  })(),
+  'brands.cursor.other-limit: a cursor does not work with another limit': (() => {
+    const limits = new Map<unknown, string | null>();
+    return async (sent, service) => {
+      const { query } = asked(sent);
+      const reply = await service(sent);
+      if (reply.status !== 200 || sent.method !== 'GET') return reply;
+      const issued = limits.get(query.get('cursor'));
+      if (issued !== undefined && issued !== query.get('limit'))
+        return refuse(reply, 'INVALID_CURSOR', 'cursor');
+      limits.set(cursorIn(reply), query.get('limit'));
+      return reply;
+    };
+  })(),
+  'isolation.cursor: the answer to a cursor of another partner says so': inError(
+    'INVALID_CURSOR',
+    (error, sent, given) =>
       keyOf(sent) === given.PARTNER_NETWORK_OTHER_PARTNER_API_KEY && !sent.target.includes('conformance-')
         ? { ...error, detail: 'This cursor is not yours.' }
         : error,
-    ),
-  },
-  {
-    bug: 'a cursor needs no key',
-    caughtBy: 'brands.cursor.no-key',
-    plant: accepts('UNAUTHORIZED', (sent, given) =>
-      asked(sent).query.has('cursor') ? withKey(sent, given.PARTNER_NETWORK_API_KEY) : undefined,
-    ),
-  },
-];
+  ),
+  'brands.cursor.no-key: a cursor needs no key': accepts('UNAUTHORIZED', (sent, given) =>
+    asked(sent).query.has('cursor') ? withKey(sent, given.PARTNER_NETWORK_API_KEY) : undefined,
+  ),
+});
 
 function cursorIn({ body }: Reply): unknown {
   try {

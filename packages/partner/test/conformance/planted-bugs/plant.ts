@@ -13,6 +13,14 @@ export interface Planted {
   readonly plant: Bug;
 }
 
+/** Bugs by a text: the case, the number of others in `+N`, and what the deployment does wrong. */
+export function plantedIn(bugs: Readonly<Record<string, Bug>>): Planted[] {
+  return Object.entries(bugs).map(([text, plant]) => {
+    const [, caughtBy = '', others, bug = ''] = /^(\S+?)(?: \+(\d+))?: (.*)$/.exec(text)!;
+    return { bug, caughtBy, plant, ...(others && { others: Number(others) }) };
+  });
+}
+
 type Values = Record<string, unknown>;
 
 export interface Page {

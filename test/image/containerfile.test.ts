@@ -10,7 +10,7 @@ import { without, withoutImage } from './bundle.ts';
 
 /** The words of an instruction in the last stage. */
 function instruction(name: string): string {
-  const [, stage = ''] = read('Containerfile')
+  const [, stage = ''] = read('deploy/Containerfile')
     .replaceAll(/\\\n\s*/g, '')
     .split('FROM scratch');
   return new RegExp(`^${name} (.*)$`, 'm').exec(stage)?.[1] ?? assert.fail(`no ${name}`);
@@ -50,7 +50,7 @@ test('the Containerfile has the settings of the image', () => {
 });
 
 test('a builder gets the files that the Containerfile copies, and no data of the checkout', () => {
-  const copied = [...read('Containerfile').matchAll(/^COPY (?!--)(.*) \S+$/gm)].flatMap(([, names = '']) =>
+  const copied = [...read('deploy/Containerfile').matchAll(/^COPY (?!--)(.*) \S+$/gm)].flatMap(([, names = '']) =>
     names.split(' '),
   );
   const lines = read('.dockerignore').split('\n');
@@ -75,7 +75,8 @@ test('buildah builds the Containerfile, and its image passes the tests of the im
   };
   const name = 'localhost/partner-network:test';
   const builtOn = `NODE_IMAGE=${base}`;
-  buildah('build', '--format=docker', '--network=host', '--build-arg', builtOn, '--tag', name, '.');
+  const file = '--file=deploy/Containerfile';
+  buildah('build', file, '--format=docker', '--network=host', '--build-arg', builtOn, '--tag', name, '.');
   t.after(() => buildah('rmi', name));
   buildah('push', name, `oci:${join(folder, 'image')}:test`);
   const files = ['walk', 'faults'].map((test) => `test/image/${test}.test.ts`);

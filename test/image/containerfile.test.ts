@@ -18,7 +18,7 @@ test('the image starts with the flags of the command', () => {
   );
 });
 
-test('the labels have the description of the package, and the licenses of all that is in the image', {
+test('the labels have the description of the package, and the licenses of everything in the image', {
   skip: process.platform !== 'linux' && 'needs Linux',
 }, () => {
   const { name, description } = JSON.parse(read('packages/partner-network/package.json'));

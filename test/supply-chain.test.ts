@@ -1,10 +1,12 @@
 /** What is installed, and that docs/explanation/operators/security.md names existing tests. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, globSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { productionSbom } from '../scripts/sbom.ts';
+import { temporaryFolder } from '../packages/testkit/fixtures/folder.ts';
+import { productionPackages } from '../scripts/packages/production.ts';
+import { productionSbom } from '../scripts/packages/sbom.ts';
 import { read, root } from './sources.ts';
 
 interface Locked {
@@ -120,6 +122,25 @@ test('npm run sbom names every package that runs in production, and no other', (
   for (const { ref, dependsOn } of dependencies) {
     for (const name of [ref, ...dependsOn]) assert.ok(known.has(name), name);
   }
+});
+
+test('the packages of the image are those of production', () => {
+  const places = productionPackages(root);
+  for (const name of ['pg', 'pg-protocol', '@opentelemetry/core']) {
+    assert.ok(places.includes(`node_modules/${name}`), name);
+  }
+  assert.ok(!places.some((place) => /typescript|node-linux|partner-network/.test(place)));
+});
+
+test('a package that is not installed as the lockfile says is an error', (t) => {
+  const folder = temporaryFolder(t);
+  const packages = { 'node_modules/one': { version: '1.0.0' } };
+  writeFileSync(join(folder, 'package-lock.json'), JSON.stringify({ packages }));
+  const said = /node_modules\/one is not installed as package-lock\.json says\. Run "npm ci"/;
+  assert.throws(() => productionPackages(folder), said);
+  mkdirSync(join(folder, 'node_modules/one'), { recursive: true });
+  writeFileSync(join(folder, 'node_modules/one/package.json'), '{"version":"1.0.1"}');
+  assert.throws(() => productionPackages(folder), said);
 });
 
 test('npm run check -- audit fails with a message if it cannot reach the registry, even with npm -s', () => {

@@ -1,13 +1,13 @@
 /** The image that the tests run: the layout that TEST_IMAGE names, or a fresh one without its archives. */
 import { execFileSync } from 'node:child_process';
-import { chmodSync, chownSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { chmodSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
 import type { Lifetime } from '../../packages/testkit/fixtures/lifetime.ts';
 import { programsOnPath } from '../../packages/testkit/servers/programs.ts';
-import { makeImage } from '../../scripts/image/build.ts';
-import { buildServer } from '../../scripts/packages/server.ts';
+import { writeFiles } from '../../scripts/image/files.ts';
 import { root } from '../sources.ts';
+import { instruction } from './containerfile.ts';
 import type { Bundle } from './runc.ts';
 
 const given = process.env.TEST_IMAGE;
@@ -30,31 +30,17 @@ export function openBundle(t: Lifetime): Bundle {
   return layout === undefined ? freshBundle(t) : unpack(t, layout);
 }
 
-/** Writes the files of the layers. Archives, digests and umoci would take eight seconds of CPU more. */
+/** Puts the files of all layers together. Archives, digests and umoci would take many seconds of CPU more. */
 function freshBundle(t: Lifetime): Bundle {
-  const rootfs = temporaryFolder(t);
-  const { layers, config } = makeImage(builtPackage(t));
-  for (const { path, mode, owner = 0, content } of layers.flatMap(({ entries }) => entries)) {
-    const place = join(rootfs, path);
-    mkdirSync(content === undefined ? place : dirname(place), { recursive: true });
-    if (content !== undefined) writeFileSync(place, content);
-    chmodSync(place, mode);
-    chownSync(place, owner, owner);
-  }
-  const [uid = 0, gid = 0] = config.User.split(':').map(Number);
-  const process = { args: config.Entrypoint, env: config.Env, cwd: config.WorkingDir, user: { uid, gid } };
+  const [files, rootfs] = [temporaryFolder(t), temporaryFolder(t)];
+  writeFiles(files, new Date(0).toISOString());
+  const layers = ['volume', 'node', 'dependencies', 'package'];
+  execFileSync('cp', ['--archive', ...layers.map((layer) => join(files, layer, '.')), rootfs]);
   chmodSync(rootfs, 0o755);
-  return { rootfs, process };
-}
-
-/** What npm would pack. npm itself builds in the package's folder, as another test may at the same time. */
-function builtPackage(t: Lifetime): string {
-  const folder = temporaryFolder(t);
-  for (const name of ['package.json', 'bin']) {
-    cpSync(join(root, 'packages/partner-network', name), join(folder, name), { recursive: true });
-  }
-  buildServer(join(folder, 'dist'));
-  return folder;
+  const [uid = 0, gid = 0] = instruction('USER').split(':').map(Number);
+  const args = JSON.parse(instruction('ENTRYPOINT'));
+  const env = instruction('ENV').split(' ');
+  return { rootfs, process: { args, env, cwd: instruction('WORKDIR'), user: { uid, gid } } };
 }
 
 /** umoci also turns the image's configuration into that of a container. */

@@ -1,56 +1,40 @@
-/** The image that the Containerfile describes: the same settings, and the same tests. */
+/** The Containerfile: what it states as other files do, what it copies, and that builders build it. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
-import { runtimeConfig } from '../../scripts/image/config.ts';
+import { imageSbom, sharedLibrariesOf } from '../../scripts/image/sbom.ts';
 import { read, root } from '../sources.ts';
 import { without, withoutImage } from './bundle.ts';
+import { containerfile, instruction } from './containerfile.ts';
 
-/** The words of an instruction in the last stage. */
-function instruction(name: string): string {
-  const [, stage = ''] = read('Containerfile')
-    .replaceAll(/\\\n\s*/g, '')
-    .split('FROM scratch');
-  return new RegExp(`^${name} (.*)$`, 'm').exec(stage)?.[1] ?? assert.fail(`no ${name}`);
-}
-
-test('the Containerfile has the settings of the image', () => {
-  const [, flags = ''] =
-    /^#!.* node (.*)$/m.exec(read('packages/partner-network/bin/partner-network.js')) ?? [];
-  const config = runtimeConfig(flags.split(' '));
-  const { Test, Interval, Timeout, StartPeriod } = config.Healthcheck;
-  const times = { interval: Interval, timeout: Timeout, 'start-period': StartPeriod };
-  const options = Object.entries(times).map(([name, ns]) => `--${name}=${ns / 1e9}s`);
+test('the image starts with the flags of the command', () => {
+  const [, flags] = /^#!.* node (.*)$/m.exec(read('packages/partner-network/bin/partner-network.js')) ?? [];
+  const [node, ...words] = JSON.parse(instruction('ENTRYPOINT'));
   assert.deepEqual(
-    {
-      user: instruction('USER'),
-      folder: instruction('WORKDIR'),
-      variables: instruction('ENV').split(' '),
-      ports: instruction('EXPOSE').split(' '),
-      volumes: [instruction('VOLUME')],
-      stop: instruction('STOPSIGNAL'),
-      health: instruction('HEALTHCHECK'),
-      program: JSON.parse(instruction('ENTRYPOINT')),
-      words: JSON.parse(instruction('CMD')),
-    },
-    {
-      user: config.User,
-      folder: config.WorkingDir,
-      variables: config.Env,
-      ports: Object.keys(config.ExposedPorts).map((port) => port.replace('/tcp', '')),
-      volumes: Object.keys(config.Volumes),
-      stop: config.StopSignal,
-      health: `${options.join(' ')} CMD ["${Test.slice(1).join('", "')}"]`,
-      program: config.Entrypoint,
-      words: config.Cmd,
-    },
+    [node, words.slice(0, -1).join(' '), words.at(-1)],
+    ['/usr/bin/node', flags, '/usr/lib/node_modules/partner-network/bin/partner-network.js'],
   );
 });
 
+test('the labels have the description of the package, and the licenses of everything in the image', {
+  skip: process.platform !== 'linux' && 'needs Linux',
+}, () => {
+  const { name, description } = JSON.parse(read('packages/partner-network/package.json'));
+  const libraries = sharedLibrariesOf(process.execPath);
+  const { components } = imageSbom('', `node-linux-${process.arch}`, libraries);
+  const licenses = components
+    .flatMap((part) => part.licenses)
+    .map((item) => ('license' in item ? item.license.id : item.expression));
+  const all = [...new Set(licenses)].toSorted().join(' AND ');
+  for (const [label, value] of Object.entries({ title: name, description, licenses: all })) {
+    assert.ok(instruction('LABEL').includes(`org.opencontainers.image.${label}="${value}"`), value);
+  }
+});
+
 test('a builder gets the files that the Containerfile copies, and no data of the checkout', () => {
-  const copied = [...read('Containerfile').matchAll(/^COPY (?!--)(.*) \S+$/gm)].flatMap(([, names = '']) =>
+  const copied = [...read(containerfile).matchAll(/^COPY (?!--)(.*) \S+$/gm)].flatMap(([, names = '']) =>
     names.split(' '),
   );
   const lines = read('.dockerignore').split('\n');
@@ -75,7 +59,8 @@ test('buildah builds the Containerfile, and its image passes the tests of the im
   };
   const name = 'localhost/partner-network:test';
   const builtOn = `NODE_IMAGE=${base}`;
-  buildah('build', '--format=docker', '--network=host', '--build-arg', builtOn, '--tag', name, '.');
+  const file = `--file=${containerfile}`;
+  buildah('build', file, '--format=docker', '--network=host', '--build-arg', builtOn, '--tag', name, '.');
   t.after(() => buildah('rmi', name));
   buildah('push', name, `oci:${join(folder, 'image')}:test`);
   const files = ['walk', 'faults'].map((test) => `test/image/${test}.test.ts`);

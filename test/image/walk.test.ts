@@ -23,6 +23,8 @@ test('the image has Node, the command and nothing else to run', { skip }, () => 
     .flatMap(filesIn);
   assert.deepEqual(programs, ['node', 'partner-network']);
   assert.ok(!filesIn('usr/lib/node_modules').includes('npm'));
+  const pino = filesIn('usr/lib/node_modules/pino');
+  assert.ok(pino.includes('pino.js') && pino.includes('LICENSE') && !pino.includes('pino.d.ts'));
 });
 
 test('the image serves from a read-only root without capabilities, and stops cleanly', {

@@ -17,7 +17,7 @@ process.on('SIGUSR1', () => {});
 
 // Imported in this order: an older Node must report its version before it imports what it does not have.
 await import('./require-node-24.js');
-const { enableCompileCache, registerHooks } = await import('node:module');
+const { enableCompileCache } = await import('node:module');
 const { existsSync, mkdirSync, statSync } = await import('node:fs');
 
 // The sources exist in a checkout only. The package has them as JavaScript, in the same layout.
@@ -52,17 +52,6 @@ function cacheFolder() {
     return undefined;
   }
 }
-
-// Our files import each other by full path. Node would search for them, which takes a seventh of a start.
-const ending = isCheckout ? '.ts' : '.js';
-const format = isCheckout ? 'module-typescript' : 'module';
-const ours = new URL('../../', main).href;
-registerHooks({
-  resolve: (name, context, search) =>
-    name.startsWith('.') && name.endsWith(ending) && context.parentURL?.startsWith(ours)
-      ? { url: new URL(name, context.parentURL).href, format, shortCircuit: true }
-      : search(name, context),
-});
 
 const program = await import(main.href);
 process.exitCode = await program.main(process.argv.slice(2), process.env);

@@ -1,7 +1,6 @@
 /** The packages that run in production, as they are in the lockfile and in node_modules. */
-import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { join, relative } from 'node:path';
-import { type Entry, executable, file } from './tar.ts';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 
 interface Locked {
   readonly version: string;
@@ -9,9 +8,6 @@ interface Locked {
   /** Whether it is one of our own packages. */
   readonly link?: boolean;
 }
-
-/** Files that only a compiler or a debugger needs: half of the bytes. */
-const isUnused = (path: string) => /\.(d\.[cm]?ts|map)$/.test(path);
 
 /**
  * The folders of all packages in production, such as `node_modules/pg`. Node itself is not among them. Fails
@@ -28,22 +24,6 @@ export function productionPackages(root: string): string[] {
       } catch {}
       if (installed?.version === version) return place;
       throw new Error(`${place} is not installed as package-lock.json says. Run "npm ci".`);
-    });
-}
-
-/** The files of a package that run. Packages inside it are not part of it. */
-export function filesOf(folder: string): Entry[] {
-  return filesIn(folder).filter(({ path }) => !path.startsWith('node_modules/') && !isUnused(path));
-}
-
-/** All files below a folder. Git, too, keeps only whether a file is a program. */
-export function filesIn(folder: string): Entry[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .map((path) => {
-      const kind = statSync(path).mode & 0o100 ? executable : file;
-      return kind(relative(folder, path), readFileSync(path));
     });
 }
 

@@ -110,12 +110,14 @@ const htmlHeaders = ['Content-Type', 'text/html; charset=utf-8', ...isolation];
 
 /** The page at /docs. The nonce allows the style elements that the library makes. */
 function pageRoute(page: Body): Route {
-  return async ({ headers }) => {
-    const text = (await page('identity')).toString();
-    const nonce = randomBytes(16).toString('base64');
-    headers.push(...htmlHeaders, 'Cache-Control', 'no-store', 'Cross-Origin-Opener-Policy', 'same-origin');
-    headers.push(...policy(`'self' 'nonce-${nonce}'`));
-    return text.replace('{nonce}', nonce);
+  return {
+    async answer({ headers }) {
+      const text = (await page('identity')).toString();
+      const nonce = randomBytes(16).toString('base64');
+      headers.push(...htmlHeaders, 'Cache-Control', 'no-store', 'Cross-Origin-Opener-Policy', 'same-origin');
+      headers.push(...policy(`'self' 'nonce-${nonce}'`));
+      return text.replace('{nonce}', nonce);
+    },
   };
 }
 

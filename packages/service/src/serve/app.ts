@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { openApiPath } from '@partner-network/contract/operations';
-import type { Exchange, Route, Routes } from '@partner-network/http/handle';
+import type { Route } from '@partner-network/http/handle';
 import { createKeyCache } from '../auth/key-cache.ts';
 import { listings } from '../listings/index.ts';
 import { openApiRoute } from '../reference/openapi.ts';
@@ -13,7 +13,7 @@ export type Parts = PipelineParts & Surroundings;
 const placeholderImage = readFileSync(new URL('../../assets/brand-placeholder.png', import.meta.url));
 
 /** Every path of the public address. */
-export function createApp(parts: Parts): Routes {
+export function createApp(parts: Parts): ReadonlyMap<string, Route> {
   const keyCache = createKeyCache();
   const limiters = Object.entries(parts.limiters);
   const rates = Object.fromEntries(limiters.map(([name, { ratePerSecond }]) => [name, ratePerSecond]));
@@ -28,7 +28,9 @@ export function createApp(parts: Parts): Routes {
   ]);
 }
 
-async function imageRoute({ headers }: Exchange): Promise<Buffer> {
-  headers.push('Content-Type', 'image/png', 'Cache-Control', 'public, max-age=86400');
-  return placeholderImage;
-}
+const imageRoute: Route = {
+  answer: async ({ headers }) => {
+    headers.push('Content-Type', 'image/png', 'Cache-Control', 'public, max-age=86400');
+    return placeholderImage;
+  },
+};

@@ -2,16 +2,10 @@ import { httpBounds } from '@partner-network/common/bounds/http';
 import { type MetricRead, readMetrics } from '@partner-network/common/observability/metric';
 import { watchThisProcess } from '@partner-network/common/observability/process-metrics';
 import { connectionsWithin, openFileLimit } from '@partner-network/common/open-files';
-import type { Routes } from '@partner-network/http/handle';
+import type { Route } from '@partner-network/http/handle';
 import { createOverload } from '@partner-network/http/overload/overload';
 import { createRequestMetrics } from '@partner-network/http/request-metrics';
-import {
-  addressOf,
-  createHttpServer,
-  listen,
-  portOf,
-  serveRoutes,
-} from '@partner-network/http/server/server';
+import { addressOf, createHttpServer, listen, portOf, serveSite } from '@partner-network/http/server/server';
 import { openStore } from '@partner-network/store/engines';
 import type { Store } from '@partner-network/store/port';
 import type { Served } from '@partner-network/store/served';
@@ -103,12 +97,8 @@ export async function openService(
   // Before `listen`: a worker can get a connection before `listen` resolves.
   const rehearsals = given.isWorker ? undefined : await rehearsalsOf(parts);
   const routes = await routesOf(parts, tracing);
-  const http = serveRoutes(server, rehearsals?.routes(routes) ?? routes, log, {
-    room,
-    overload,
-    requests,
-    answer: rehearsals?.answer,
-  });
+  const site = { routes: rehearsals?.routes(routes) ?? routes, log, requests };
+  const http = serveSite(server, site, { room, overload, answer: rehearsals?.answer });
   await given.beforeRequests?.();
   await listen(server, host, port, '--port');
   opened.defer(http.close);
@@ -129,7 +119,7 @@ export async function openService(
 }
 
 /** The routes, wrapped in spans if traces are sent. Without tracing nothing of it is loaded. */
-async function routesOf(parts: Parts, tracing: Tracing | undefined): Promise<Routes> {
+async function routesOf(parts: Parts, tracing: Tracing | undefined): Promise<ReadonlyMap<string, Route>> {
   if (tracing === undefined) return createApp(parts);
   const { tracedParts, tracedRoutes } = await import('../tracing/parts.ts');
   return tracedRoutes(createApp(tracedParts(parts, tracing)), tracing);

@@ -7,8 +7,8 @@ import { test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { Environment } from '@partner-network/contract/environments';
 import { sandboxOrigin } from '@partner-network/contract/operations';
-import type { Exchange } from '../../../http/src/handle.ts';
 import { demoKeys } from '../../../operator/src/demo/data.ts';
+import { exchangeOf } from '../../../testkit/fixtures/exchange.ts';
 import { assertRefused } from '../../../testkit/fixtures/http.ts';
 import { pluck } from '../../../testkit/fixtures/pluck.ts';
 import { startTestService } from '../../../testkit/fixtures/service.ts';
@@ -26,16 +26,8 @@ function routesOf(environment: Environment) {
 
 /** The response of a path to a client that accepts these encodings. */
 async function answerOf(routes: ReturnType<typeof routesOf>, path: string, accepted?: string) {
-  const rawHeaders = accepted === undefined ? [] : ['Accept-Encoding', accepted];
-  const exchange: Exchange = {
-    requestId: '',
-    startedMs: 0,
-    method: 'GET',
-    rawHeaders,
-    query: '',
-    headers: [],
-  };
-  const body = Buffer.from(await routes.get(path)!(exchange));
+  const exchange = exchangeOf(accepted === undefined ? [] : ['Accept-Encoding', accepted]);
+  const body = Buffer.from(await routes.get(path)!.answer(exchange));
   const { headers } = exchange;
   return { body, header: (name: string) => headers[headers.indexOf(name) + 1] };
 }

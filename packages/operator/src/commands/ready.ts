@@ -7,7 +7,7 @@ import { jsonText } from '@partner-network/common/command-line/json';
 import { defaulted, flag, optional, wholeNumber } from '@partner-network/common/command-line/options';
 import { OperatorError } from '@partner-network/common/operator-error';
 import { drainingDetail } from '@partner-network/http/operations/draining';
-import { operationsAddress } from '@partner-network/service/settings';
+import { operationsAddress } from '@partner-network/service/settings/listen';
 
 const { readyAnswerMs, readyRetryMs, mostReadyWaitSeconds } = commandLineBounds;
 

@@ -3,7 +3,8 @@ import { isIP } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { doctorBounds } from '@partner-network/common/bounds/doctor';
 import { type Finding, failed, ok, skipped, warning } from '@partner-network/common/finding';
-import { everyInterface, type ServeConfig } from '@partner-network/service/settings';
+import { everyInterface } from '@partner-network/service/settings/listen';
+import type { ServeConfig } from '@partner-network/service/settings/serve';
 
 type Counts = Readonly<Record<'waiting' | 'written' | 'dropped', number>>;
 

@@ -3,12 +3,9 @@ import { createServer, isIP } from 'node:net';
 import { doctorBounds } from '@partner-network/common/bounds/doctor';
 import { asOne, type Finding, failed, ok, warning } from '@partner-network/common/finding';
 import { operations } from '@partner-network/contract/operations';
-import {
-  databaseConfig,
-  everyInterface,
-  isOnePort,
-  type ServeConfig,
-} from '@partner-network/service/settings';
+import { databaseConfig } from '@partner-network/service/settings/database';
+import { everyInterface } from '@partner-network/service/settings/listen';
+import { isOnePort, type ServeConfig } from '@partner-network/service/settings/serve';
 import { loadTracing } from '@partner-network/service/tracing/load';
 import { tracesOf } from '@partner-network/service/tracing/settings';
 import { isPublicAddress } from '../images/public-address.ts';

@@ -9,7 +9,7 @@ import { basePath } from '@partner-network/contract/operations';
 import { startHealth } from '@partner-network/http/operations/health';
 import type { Served } from '@partner-network/store/served';
 import type { Logger } from 'pino';
-import type { ServeSettings } from '../settings.ts';
+import type { ServeSettings } from '../settings/serve.ts';
 import type { Serving } from './service.ts';
 
 type Open = (

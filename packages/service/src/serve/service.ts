@@ -14,7 +14,7 @@ import { openCursors } from '../cursors/key-refresh.ts';
 import { type OpenLimiters, openLimiters } from '../limiter/open.ts';
 import { createJournal } from '../receipts/journal.ts';
 import type { Rehearsals } from '../rehearsals/rehearsals.ts';
-import type { ServiceSettings } from '../settings.ts';
+import type { ServiceSettings } from '../settings/serve.ts';
 import { loadTracing } from '../tracing/load.ts';
 import type { Tracing } from '../tracing/open-telemetry.ts';
 import { createApp, type Parts } from './app.ts';

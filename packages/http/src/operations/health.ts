@@ -1,11 +1,12 @@
 import { httpBounds } from '@partner-network/common/bounds/http';
+import { httpUrl } from '@partner-network/common/host-and-port';
 import type { MetricRead } from '@partner-network/common/observability/metric';
 import { openFileLimit, operatorsWithin } from '@partner-network/common/open-files';
 import { errorRecord } from '@partner-network/contract/errors';
 import type { Logger } from 'pino';
 import type { Exchange } from '../handle.ts';
 import { Refusal } from '../refusal.ts';
-import { addressOf, createHttpServer, listen, serveSite } from '../server/server.ts';
+import { createHttpServer, listen, serveSite } from '../server/server.ts';
 import { drainingDetail } from './draining.ts';
 import { metricsRoute } from './metrics.ts';
 
@@ -45,7 +46,7 @@ export async function startHealth(
   const { close } = serveSite(server, site, {
     room: { connections: operatorsWithin(openFileLimit()), unreadCharacters: httpBounds.unreadCharacters },
   });
-  const url = addressOf(host, await listen(server, host, port, '--ops-port'));
+  const url = httpUrl(host, await listen(server, host, port, '--ops-port'));
   return {
     url,
     /** From now on, /readyz answers 503, so that balancers send their traffic elsewhere. */

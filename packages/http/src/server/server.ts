@@ -192,7 +192,3 @@ function whyNot(error: NodeJS.ErrnoException, host: string, port: number, flag: 
 export function portOf(server: Server): number {
   return (server.address() as AddressInfo).port;
 }
-
-export function addressOf(host: string, port: number): string {
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
-}

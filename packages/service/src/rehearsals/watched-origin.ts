@@ -1,6 +1,7 @@
+import { httpUrl } from '@partner-network/common/host-and-port';
 import { commonHeaders, refusal } from '@partner-network/http/refusal';
 import { newRequestId } from '@partner-network/http/request';
-import { addressOf, createHttpServer, listen } from '@partner-network/http/server/server';
+import { createHttpServer, listen } from '@partner-network/http/server/server';
 import { keysIn } from './keys-in.ts';
 import type { Runs } from './runs.ts';
 
@@ -21,7 +22,7 @@ export async function openWatchedOrigin(runs: Runs) {
     }
     response.writeHead(404, [...commonHeaders(newRequestId()), ...headers]).end(body);
   });
-  const origin = addressOf(host, await listen(server, host, 0, '--port'));
+  const origin = httpUrl(host, await listen(server, host, 0, '--port'));
   // A start that fails after this must end the process.
   server.unref();
   const close = () => {

@@ -1,11 +1,12 @@
 import { httpBounds } from '@partner-network/common/bounds/http';
+import { httpUrl } from '@partner-network/common/host-and-port';
 import { type MetricRead, readMetrics } from '@partner-network/common/observability/metric';
 import { watchThisProcess } from '@partner-network/common/observability/process-metrics';
 import { connectionsWithin, openFileLimit } from '@partner-network/common/open-files';
 import type { Route } from '@partner-network/http/handle';
 import { createOverload } from '@partner-network/http/overload/overload';
 import { createRequestMetrics } from '@partner-network/http/request-metrics';
-import { addressOf, createHttpServer, listen, portOf, serveSite } from '@partner-network/http/server/server';
+import { createHttpServer, listen, portOf, serveSite } from '@partner-network/http/server/server';
 import { openStore } from '@partner-network/store/engines';
 import type { Store } from '@partner-network/store/port';
 import type { Served } from '@partner-network/store/served';
@@ -77,7 +78,7 @@ export async function openService(
 
   const server = createHttpServer();
   const requests = createRequestMetrics();
-  const address = () => addressOf(host, portOf(server));
+  const address = () => httpUrl(host, portOf(server));
   const publicUrl = () => settings.publicUrl ?? address();
   const parts = {
     environment,

@@ -10,7 +10,7 @@ import { wholeRoom } from '../../testkit/fixtures/service.ts';
 import { until } from '../../testkit/fixtures/until.ts';
 import { watchedLog } from '../../testkit/watch/logs.ts';
 import type { Exchange } from '../src/handle.ts';
-import { type Room, watchConnections } from '../src/server/connections.ts';
+import { Connections, type Room } from '../src/server/connections.ts';
 import { createHttpServer, listen, serveSite } from '../src/server/server.ts';
 
 /** A server of files only: these promises do not depend on what is served. */
@@ -181,9 +181,9 @@ test('on Linux, the limit of open files is what Node reports', () => {
 });
 
 test('a response that is counted after its end counts until the next response on its connection ends', () => {
-  const server = new EventEmitter() as unknown as Parameters<typeof watchConnections>[0];
+  const server = new EventEmitter() as unknown as ConstructorParameters<typeof Connections>[0];
   const room = { connections: 10, unreadCharacters: 1_000 };
-  const connections = watchConnections(server, room, watchedLog().log);
+  const connections = new Connections(server, room, watchedLog().log);
   const connected = () => {
     const socket = Object.assign(new EventEmitter(), {
       writableLength: 1,

@@ -8,7 +8,7 @@ import type { Logger } from 'pino';
 import { type Answer, answer as answerByRoute, type Site } from '../handle.ts';
 import type { Overload } from '../overload/overload.ts';
 import { headerValues, isWellFormed } from '../request.ts';
-import { type Connection, type Connections, isOver, type Room, watchConnections } from './connections.ts';
+import { type Connection, Connections, isOver, type Room } from './connections.ts';
 import { createServer } from './node-http.ts';
 import { answerSocketErrors } from './socket-errors.ts';
 
@@ -40,7 +40,7 @@ interface Limits {
 /** Answers every request by its route. Data that is not a request gets an error response of the same form. */
 export function serveSite(server: Server, site: Site, { room, overload, answer = answerByRoute }: Limits) {
   const { log, requests } = site;
-  const connections = watchConnections(server, room, log);
+  const connections = new Connections(server, room, log);
   let isDraining = false;
 
   function begin(socket: Socket, request: IncomingMessage, response: ServerResponse): void {

@@ -4,7 +4,7 @@ import { type MetricRead, readMetrics } from '@partner-network/common/observabil
 import { watchThisProcess } from '@partner-network/common/observability/process-metrics';
 import { connectionsWithin, openFileLimit } from '@partner-network/common/open-files';
 import type { Route } from '@partner-network/http/handle';
-import { createOverload } from '@partner-network/http/overload/overload';
+import { Overload } from '@partner-network/http/overload/overload';
 import { createRequestMetrics } from '@partner-network/http/request-metrics';
 import { createHttpServer, listen, portOf, serveSite } from '@partner-network/http/server/server';
 import { openStore } from '@partner-network/store/engines';
@@ -70,7 +70,7 @@ export async function openService(
   opened.defer(async () => tracing?.close());
   const journal = createJournal(store, log);
   opened.defer(journal.close);
-  const overload = createOverload({ connections: settings.storeOptions.connections }, log);
+  const overload = new Overload(settings.storeOptions.connections, log);
   const watched = watchThisProcess();
   opened.defer(watched.close);
   const cursors = await openCursors(store, Date.now, log);

@@ -3,6 +3,6 @@ export function hostAndPort(host: string, port: number): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-export function httpUrl(host: string, port: number): string {
+export function originOf(host: string, port: number): string {
   return `http://${hostAndPort(host, port)}`;
 }

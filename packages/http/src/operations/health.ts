@@ -1,5 +1,5 @@
 import { httpBounds } from '@partner-network/common/bounds/http';
-import { httpUrl } from '@partner-network/common/host-and-port';
+import { originOf } from '@partner-network/common/host-and-port';
 import type { MetricRead } from '@partner-network/common/observability/metric';
 import { openFileLimit, operatorsWithin } from '@partner-network/common/open-files';
 import { errorRecord } from '@partner-network/contract/errors';
@@ -46,7 +46,7 @@ export async function startHealth(
   const { close } = serveSite(server, site, {
     room: { connections: operatorsWithin(openFileLimit()), unreadCharacters: httpBounds.unreadCharacters },
   });
-  const url = httpUrl(host, await listen(server, host, port, '--ops-port'));
+  const url = originOf(host, await listen(server, host, port, '--ops-port'));
   return {
     url,
     /** From now on, /readyz answers 503, so that balancers send their traffic elsewhere. */

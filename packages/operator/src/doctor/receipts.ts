@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { doctorBounds } from '@partner-network/common/bounds/doctor';
 import { type Finding, failed, ok, skipped, warning } from '@partner-network/common/finding';
-import { httpUrl } from '@partner-network/common/host-and-port';
+import { originOf } from '@partner-network/common/host-and-port';
 import { everyInterface } from '@partner-network/service/settings/listen';
 import type { ServeConfig } from '@partner-network/service/settings/serve';
 
@@ -10,7 +10,7 @@ type Counts = Readonly<Record<'waiting' | 'written' | 'dropped', number>>;
 
 export async function checkReceipts(config: Pick<ServeConfig, 'ops-host' | 'ops-port'>): Promise<Finding> {
   const host = everyInterface.includes(config['ops-host']) ? 'localhost' : config['ops-host'];
-  const url = httpUrl(host, config['ops-port']);
+  const url = originOf(host, config['ops-port']);
   const first = await countsAt(url);
   if (first === undefined) {
     return skipped(`No instance answers at ${url}, so receipts that wait cannot be counted.`);

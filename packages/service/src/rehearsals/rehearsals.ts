@@ -97,15 +97,7 @@ export async function openRehearsals(
 
   return {
     answer: answerRehearsed,
-    /** The usual routes, the list of scenarios, and the paths of all runs. */
-    routes: (usual: Routes): Routes => ({
-      get(path) {
-        if (path === '/rehearsals') return listRoute;
-        const rehearsed = rehearsalPath(path);
-        if (rehearsed === undefined) return usual.get(path);
-        return rehearsed.rest === '' ? verdictRoute(rehearsed) : usual.get(rehearsed.rest);
-      },
-    }),
+    routes: (usual: Routes) => withRehearsals(usual, verdictRoute),
     close: () => {
       stopping.abort();
       watched.close();
@@ -113,9 +105,18 @@ export async function openRehearsals(
   };
 }
 
-const listRoute: Route = {
-  answer: async (exchange) => json(exchange, { scenarios: scenarioList }),
-};
+/** Finds the usual routes, the list of scenarios, and the routes of all runs. */
+function withRehearsals(usual: Routes, verdictRoute: (path: RehearsalPath) => Route): Routes {
+  const list: Route = { answer: async (exchange) => json(exchange, { scenarios: scenarioList }) };
+  return {
+    get(path) {
+      if (path === '/rehearsals') return list;
+      const rehearsed = rehearsalPath(path);
+      if (rehearsed === undefined) return usual.get(path);
+      return rehearsed.rest === '' ? verdictRoute(rehearsed) : usual.get(rehearsed.rest);
+    },
+  };
+}
 
 interface RehearsalPath {
   readonly scenario: ScenarioName;

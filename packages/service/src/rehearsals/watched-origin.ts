@@ -1,4 +1,4 @@
-import { httpUrl } from '@partner-network/common/host-and-port';
+import { originOf } from '@partner-network/common/host-and-port';
 import { commonHeaders, refusal } from '@partner-network/http/refusal';
 import { newRequestId } from '@partner-network/http/request';
 import { createHttpServer, listen } from '@partner-network/http/server/server';
@@ -22,7 +22,7 @@ export async function openWatchedOrigin(runs: Runs) {
     }
     response.writeHead(404, [...commonHeaders(newRequestId()), ...headers]).end(body);
   });
-  const origin = httpUrl(host, await listen(server, host, 0, '--port'));
+  const origin = originOf(host, await listen(server, host, 0, '--port'));
   // A start that fails after this must end the process.
   server.unref();
   const close = () => {

@@ -1,5 +1,5 @@
 import { httpBounds } from '@partner-network/common/bounds/http';
-import { httpUrl } from '@partner-network/common/host-and-port';
+import { originOf } from '@partner-network/common/host-and-port';
 import { type MetricRead, readMetrics } from '@partner-network/common/observability/metric';
 import { watchThisProcess } from '@partner-network/common/observability/process-metrics';
 import { connectionsWithin, openFileLimit } from '@partner-network/common/open-files';
@@ -78,7 +78,7 @@ export async function openService(
 
   const server = createHttpServer();
   const requests = createRequestMetrics();
-  const address = () => httpUrl(host, portOf(server));
+  const address = () => originOf(host, portOf(server));
   const publicUrl = () => settings.publicUrl ?? address();
   const parts = {
     environment,

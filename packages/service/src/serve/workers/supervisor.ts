@@ -1,4 +1,4 @@
-import { httpUrl } from '@partner-network/common/host-and-port';
+import { originOf } from '@partner-network/common/host-and-port';
 import { joinedMetrics, readMetrics } from '@partner-network/common/observability/metric';
 import { watchThisProcess } from '@partner-network/common/observability/process-metrics';
 import { OperatorError } from '@partner-network/common/operator-error';
@@ -40,7 +40,7 @@ export async function openWorkers(
   if (environment === 'sandbox') log.info('rehearsals are off, because they need --workers 1');
 
   const metrics = [...watched.metrics, ...rateLimit.metrics];
-  const address = httpUrl(listener.host, pool.port);
+  const address = originOf(listener.host, pool.port);
   return {
     publicUrl: settings.publicUrl ?? address,
     database: store,

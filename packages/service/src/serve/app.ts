@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { openApiPath } from '@partner-network/contract/operations';
 import type { Route } from '@partner-network/http/handle';
 import { createKeyCache } from '../auth/key-cache.ts';
 import { listings } from '../listings/index.ts';
-import { openApiRoute } from '../reference/openapi.ts';
 import { referenceRoutes, type Surroundings } from '../reference/routes.ts';
 import { listingRoute, type PipelineParts } from './pipeline.ts';
 
@@ -22,7 +20,6 @@ export function createApp(parts: Parts): ReadonlyMap<string, Route> {
       listing.operation.path,
       listingRoute(parts, keyCache, listing),
     ]),
-    [openApiPath, openApiRoute(parts.environment, rates, parts.publicUrl)],
     ['/assets/brand-placeholder.png', imageRoute],
     ...referenceRoutes(parts, rates),
   ]);

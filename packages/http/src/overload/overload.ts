@@ -8,7 +8,7 @@
  *   waiting   → answering  in order, `turnRequests` of them in a turn, and none after `turnMs` of it
  *   waiting   → shed       it has waited `requestWaitMs`
  *   waiting   → gone       its client hung up
- *   answering → queued     its partner uses all of its share: the place is free meanwhile (partner-share.ts)
+ *   answering → queued     its partner uses all of its share: the place is free meanwhile
  *   queued    → answering  a request of the same partner is answered
  *   queued    → shed       it has waited `shareWaitMs`, or `partnerQueue` requests are queued already
  *   answering → done       its response is handed to the kernel. The client may not have read it: slow
@@ -20,8 +20,9 @@
 import type { ServerResponse } from 'node:http';
 import { overloadBounds } from '@partner-network/common/bounds/overload';
 import { metric } from '@partner-network/common/observability/metric';
+import { createWaitQueue, type WaitQueue } from '@partner-network/common/wait-queue';
 import type { Logger } from 'pino';
-import { createShares } from './partner-share.ts';
+import { refusal } from '../refusal.ts';
 import { createShedResponses } from './shed-responses.ts';
 import { createSheddingLog } from './shedding-log.ts';
 
@@ -36,9 +37,14 @@ interface WaitingRequest {
   readonly onShed: OnShed | undefined;
 }
 
+/** The requests of one partner. */
+interface Share {
+  working: number;
+  /** Made when the first request has to wait: most shares never need it. */
+  queue?: WaitQueue<void>;
+}
+
 export class Overload {
-  /** Does work for a partner as soon as its share of the connections allows, or throws a refusal. */
-  readonly withinShare: ReturnType<typeof createShares>;
   readonly metrics = [
     metric('partner_network_requests_shed_total', () => this.#shed),
     metric('partner_network_requests_under_way', () => ({
@@ -50,6 +56,9 @@ export class Overload {
   readonly #shed: Record<Reason, number> = { loop: 0, requests: 0, partner: 0 };
   readonly #waiting: WaitingRequest[] = [];
   readonly #places: number;
+  readonly #shares = new Map<string, Share>();
+  /** Requests of one partner that may use the database at a time. */
+  readonly #shareSize: number;
   readonly #nowMs: () => number;
   readonly #logShed: ReturnType<typeof createSheddingLog>;
   readonly #sendShed: ReturnType<typeof createShedResponses>;
@@ -62,16 +71,10 @@ export class Overload {
   /** The database connections decide the number of places and the share of one partner. */
   constructor(connections: number, log: Logger, nowMs = () => performance.now()) {
     this.#places = connections * overloadBounds.requestsPerDatabaseConnection;
+    this.#shareSize = Math.ceil(connections * overloadBounds.partnerShare);
     this.#nowMs = nowMs;
     this.#logShed = createSheddingLog(nowMs, log);
     this.#sendShed = createShedResponses(nowMs);
-    this.withinShare = createShares(Math.ceil(connections * overloadBounds.partnerShare), {
-      onWait: () => this.#leavePlace(),
-      onWaited: () => {
-        this.#answering += 1;
-      },
-      onRefused: () => this.#countShed('partner'),
-    });
   }
 
   /** Starts the work that answers a request, now or later, or sheds the request before anything is read. */
@@ -84,6 +87,42 @@ export class Overload {
       this.#schedule();
     }
   }
+
+  /** Does work for a partner as soon as its share of the connections allows, or throws a refusal. */
+  async withinShare<Result>(partnerId: string, work: () => Promise<Result>): Promise<Result> {
+    let share = this.#shares.get(partnerId);
+    if (share === undefined) {
+      share = { working: 0 };
+      this.#shares.set(partnerId, share);
+    }
+    if (share.working < this.#shareSize) share.working += 1;
+    else await this.#waitForShare(share);
+    try {
+      return await work();
+    } finally {
+      // The place goes to the oldest waiting request, so that a new request cannot overtake it.
+      if (share.queue?.give() !== true) {
+        share.working -= 1;
+        if (share.working === 0) this.#shares.delete(partnerId);
+      }
+    }
+  }
+
+  async #waitForShare(share: Share): Promise<void> {
+    share.queue ??= createWaitQueue(overloadBounds.shareWaitMs, this.#refuseShare);
+    if (share.queue.length >= overloadBounds.partnerQueue) throw this.#refuseShare();
+    this.#leavePlace();
+    try {
+      await share.queue.wait();
+    } finally {
+      this.#answering += 1;
+    }
+  }
+
+  readonly #refuseShare = () => {
+    this.#countShed('partner');
+    return refusal('SERVICE_UNAVAILABLE');
+  };
 
   #isFull(): boolean {
     return this.#answering >= this.#places;

@@ -22,7 +22,7 @@ export interface SentResponse {
   readonly outcome?: string;
 }
 
-export interface SeenRequest {
+interface SeenRequest {
   /** The same for requests with the same method, path and query. */
   readonly id: string;
   readonly at: string;

@@ -16,7 +16,7 @@ const folders = [
   'receipts',
   'listings',
   'tracing',
-  'settings.ts',
+  'settings',
   'reference',
   'rehearsals',
   'serve',

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { httpBounds } from '../../packages/common/src/bounds/http.ts';
-import { createHttpServer, listen, serveRoutes } from '../../packages/http/src/server/server.ts';
+import { createHttpServer, listen, serveSite } from '../../packages/http/src/server/server.ts';
 import { createCursors } from '../../packages/service/src/cursors/cursors.ts';
 import { createApp } from '../../packages/service/src/serve/app.ts';
 import { parseDatabaseUrl } from '../../packages/store/src/address.ts';
@@ -51,7 +51,7 @@ export async function serveFuzz(lifetime: Lifetime) {
   const log = pino({ level: 'info' }, { write });
   const server = createHttpServer();
   const room = { connections: httpBounds.connections, unreadCharacters: httpBounds.unreadCharacters };
-  const { close } = serveRoutes(server, app, log, { room });
+  const { close } = serveSite(server, { routes: app, log }, { room });
   const port = await listen(server, '127.0.0.1', 0, '--port');
   lifetime.after(close);
   return { port, leaks };

@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync, syml
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { serveSettings } from '../../packages/service/src/settings.ts';
+import { serveSettings } from '../../packages/service/src/settings/serve.ts';
 import { freePort } from '../../packages/testkit/servers/free-port.ts';
 import { watchCommand } from '../../packages/testkit/watch/logs.ts';
 import { read, root } from '../sources.ts';

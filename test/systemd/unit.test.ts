@@ -16,7 +16,7 @@ import {
   importGrants,
 } from '../../packages/operator/src/commands/import/import.ts';
 import { ready } from '../../packages/operator/src/commands/ready.ts';
-import { serveSettings } from '../../packages/service/src/settings.ts';
+import { serveSettings } from '../../packages/service/src/settings/serve.ts';
 import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
 import { executable } from '../../packages/testkit/fixtures/run.ts';
 import { programsOnPath } from '../../packages/testkit/servers/programs.ts';

@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { httpBounds } from '@partner-network/common/bounds/http';
 import { logRequest } from '@partner-network/common/observability/log';
 import { within } from '@partner-network/common/timeout';
@@ -8,7 +9,7 @@ import { commonHeaders, Refusal, refusal } from './refusal.ts';
 import { isWellFormed, isWithinBounds, newRequestId, type RequestHead, splitTarget } from './request.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 
-/** A request and what is known about it so far, with the headers of its response. */
+/** A request with its response, and what is known about both so far. */
 export interface Exchange {
   readonly requestId: string;
   /** When the request arrived. It may have waited in the overload queue since. */
@@ -16,136 +17,146 @@ export interface Exchange {
   readonly method: string;
   readonly rawHeaders: readonly string[];
   readonly query: string;
-  /** Headers of the response: names and values alternate. */
-  readonly headers: string[];
+  route?: Route;
   operation?: string;
-  /** Partner and key are set once the key is found, even if the request is then refused. */
-  partnerId?: string;
-  keyId?: string;
-  /** Whether the body is known to be ASCII. Finding out would copy it, which costs an eighth of a page. */
-  isAscii?: boolean;
-  /** Called after the response was sent, with the code of its first error or the outcome of a rehearsal. */
-  onAnswered?: (code: string | undefined) => void;
+  /** Set once the key is found, even if the request is then refused. */
+  key?: { readonly id: string; readonly partnerId: string };
+  /** The customer whose records are in the response, and the grant that opened them. */
+  access?: Access;
   /** Set for a traced request. */
   trace?: { readonly id: string; end(status: number, code: string | undefined): void };
-  /** Counts the response. Not set for requests of operators. */
-  readonly count?: RequestMetrics['count'] | undefined;
+  status: number;
+  /** Headers of the response: names and values alternate. */
+  readonly headers: string[];
+  body?: string | Buffer;
+  /** Whether the body is known to be ASCII. Finding out would copy it, which costs an eighth of a page. */
+  isAscii?: boolean;
+  /** The code of the first error in the response. */
+  code?: string;
 }
 
-/** Answers the requests for one path: returns a body, or throws a refusal. */
-export type Route = (exchange: Exchange) => Promise<string | Buffer>;
-
-export type Routes = ReadonlyMap<string, Route>;
-
-/** Key of the route for all paths that have no route of their own. */
-export const anyOtherPath = '*';
-
-/** The part of a response that is used to send it. A rehearsal takes its place to change the response. */
-export interface ResponseHead {
-  writeHead(status: number, headers: string[]): unknown;
-  end(body: string | Buffer | undefined, encoding: BufferEncoding): unknown;
-  /** The outcome for the receipt, if a rehearsal sends something else than the response. Set by `end`. */
-  readonly outcome?: string | undefined;
+/** A customer and a grant, as far as they are known. */
+export interface Access {
+  readonly customerId?: string | undefined;
+  readonly grantId?: string | undefined;
 }
 
-/**
- * Sends exactly one response to a request, whatever happens. Resolves to the length of the text that was made
- * for it and stays in memory until the client has read it. Files are in memory anyway and count as 0.
- */
-export async function answer(
-  routes: Routes,
-  log: Logger,
-  request: RequestHead,
-  response: ResponseHead,
+/** Answers the requests for one path. */
+export interface Route {
+  /** Returns a body, or throws a refusal. */
+  answer(exchange: Exchange): Promise<string | Buffer>;
+  /** Called after the response was sent. The outcome is its code, or what a rehearsal sent in its place. */
+  sent?: ((exchange: Exchange, outcome: string | undefined) => void) | undefined;
+}
+
+/** Finds the route of a path. */
+export type Routes = Pick<ReadonlyMap<string, Route>, 'get'>;
+
+/** An address of the service: what answers there, and where its responses are logged and counted. */
+export interface Site {
+  readonly routes: Routes;
+  readonly log: Logger;
+  /** Not set for operators, whose requests are not counted. */
+  readonly requests?: RequestMetrics;
+  /** The response to a path without a route. */
+  readonly notFound?: Refusal;
+}
+
+/** Sends one response, and resolves to the number of characters that stay in memory until it is read. */
+export type Answer = (
+  site: Site,
+  request: IncomingMessage,
+  response: ServerResponse,
   startedMs: number,
-  requests?: RequestMetrics,
+) => Promise<number>;
+
+export async function answer(
+  site: Site,
+  request: RequestHead,
+  response: ServerResponse,
+  startedMs: number,
 ): Promise<number> {
-  const { path, query } = splitTarget(request.url ?? '');
+  const exchange = await respond(site, request, startedMs);
+  const { status, headers, body, isAscii } = exchange;
+  response.writeHead(status, headers);
+  // ASCII needs no encoding.
+  response.end(body, isAscii === true ? 'latin1' : 'utf8');
+  finish(site, exchange);
+  // Files are in memory anyway.
+  return typeof body === 'string' ? body.length : 0;
+}
+
+/** Makes the one response to a request, whatever happens. The caller sends it, and then calls `finish`. */
+export async function respond(site: Site, request: RequestHead, startedMs: number): Promise<Exchange> {
+  const { url = '', method = '', rawHeaders } = request;
+  const { path, query } = splitTarget(url);
   const requestId = newRequestId();
-  const exchange: Exchange = {
-    requestId,
-    startedMs,
-    method: request.method ?? '',
-    rawHeaders: request.rawHeaders,
-    query,
-    headers: commonHeaders(requestId),
-    count: requests?.count,
-  };
+  const headers = commonHeaders(requestId);
+  const exchange: Exchange = { requestId, startedMs, method, rawHeaders, query, headers, status: 200 };
   try {
-    const route = routeOf(routes, path, request);
-    if (request.method === 'OPTIONS') {
-      exchange.headers.push('Allow', allowedMethods.join(', '));
-      return send(log, exchange, response, 204);
+    exchange.route = routeOf(site, path, request);
+    if (method === 'OPTIONS') {
+      headers.push('Allow', allowedMethods.join(', '));
+      exchange.status = 204;
+      return exchange;
     }
     // Whole milliseconds, because Node keeps one list of timers for each duration.
     const leftMs = Math.max(1, Math.ceil(startedMs + httpBounds.answerMs - performance.now()));
-    const body = await within(leftMs, route(exchange), late);
+    const body = await within(leftMs, exchange.route.answer(exchange), late);
     const bytes = exchange.isAscii === true ? body.length : Buffer.byteLength(body);
-    exchange.headers.push('Content-Length', String(bytes));
-    return send(log, exchange, response, 200, body);
+    headers.push('Content-Length', String(bytes));
+    exchange.body = body;
   } catch (thrown) {
-    const refused = thrown instanceof Refusal ? thrown : refusalOfFault(log, exchange, thrown);
-    const { status, headers, body, errors } = refused;
-    exchange.headers.push(...headers);
+    const refused = thrown instanceof Refusal ? thrown : refusalOfFailure(site.log, requestId, thrown);
+    headers.push(...refused.headers);
+    exchange.status = refused.status;
+    exchange.body = refused.body;
     exchange.isAscii = false;
-    return send(log, exchange, response, status, body, errors[0].code);
+    exchange.code = refused.errors[0].code;
   }
+  return exchange;
 }
 
 const late = () => new Unavailable('The request took too long.');
 
 /** The path is checked before the method, so that the answer to an unknown path says nothing of methods. */
-function routeOf(routes: Routes, path: string, request: RequestHead): Route {
+function routeOf({ routes, notFound }: Site, path: string, request: RequestHead): Route {
   if (!isWithinBounds(request)) throw refusal('REQUEST_TOO_LARGE');
   if (!isWellFormed(request)) throw refusal('MALFORMED_REQUEST');
-  const route = routes.get(path) ?? routes.get(anyOtherPath);
-  if (route === undefined) throw refusal('NOT_FOUND');
+  const route = routes.get(path);
+  if (route === undefined) throw notFound ?? refusal('NOT_FOUND');
   if (!allowedMethods.includes(request.method ?? '')) throw refusal('METHOD_NOT_ALLOWED');
   return route;
 }
 
-/** Logs the fault. The client gets the request id only, to report it with. */
-function refusalOfFault(log: Logger, { requestId }: Exchange, fault: unknown): Refusal {
-  log.error({ request_id: requestId, err: fault }, 'request failed');
-  return fault instanceof Unavailable
+/** Logs the failure. The client gets the request id only, to report it with. */
+function refusalOfFailure(log: Logger, requestId: string, err: unknown): Refusal {
+  log.error({ request_id: requestId, err }, 'request failed');
+  return err instanceof Unavailable
     ? refusal('SERVICE_UNAVAILABLE')
     : refusal('INTERNAL_SERVER_ERROR', { requestId });
 }
 
-function send(
-  log: Logger,
-  exchange: Exchange,
-  response: ResponseHead,
-  status: number,
-  body?: string | Buffer,
-  code?: string,
-): number {
-  response.writeHead(status, exchange.headers);
-  // ASCII needs no encoding.
-  response.end(body, exchange.isAscii === true ? 'latin1' : 'utf8');
+/** Passes a sent response to its receipt, trace, metrics and log. */
+export function finish({ log, requests }: Site, exchange: Exchange, outcome = exchange.code): void {
+  const { requestId, route, operation, key, trace, status, code } = exchange;
   try {
-    exchange.onAnswered?.(response.outcome ?? code);
-    report(log, exchange, status, code);
+    route?.sent?.(exchange, outcome);
+    trace?.end(status, code);
+    const durationMs = performance.now() - exchange.startedMs;
+    requests?.count(operation, status, code, durationMs / 1_000);
+    logRequest(log, {
+      request_id: requestId,
+      trace_id: trace?.id,
+      operation,
+      partner_id: key?.partnerId,
+      key_id: key?.id,
+      status,
+      code,
+      duration_ms: Math.round(durationMs * 1_000) / 1_000,
+    });
   } catch (err) {
-    // The response is sent: a fault from here on can only be logged.
-    log.error({ request_id: exchange.requestId, err }, 'a response was sent, but its receipt may be missing');
+    // The response is sent: a failure from here on can only be logged.
+    log.error({ request_id: requestId, err }, 'a response was sent, but its receipt may be missing');
   }
-  return typeof body === 'string' ? body.length : 0;
-}
-
-/** Passes a sent response to the trace, the metrics and the log. */
-function report(log: Logger, exchange: Exchange, status: number, code: string | undefined): void {
-  exchange.trace?.end(status, code);
-  const durationMs = performance.now() - exchange.startedMs;
-  exchange.count?.(exchange.operation, status, code, durationMs / 1_000);
-  logRequest(log, {
-    request_id: exchange.requestId,
-    trace_id: exchange.trace?.id,
-    operation: exchange.operation,
-    partner_id: exchange.partnerId,
-    key_id: exchange.keyId,
-    status,
-    code,
-    duration_ms: Math.round(durationMs * 1_000) / 1_000,
-  });
 }

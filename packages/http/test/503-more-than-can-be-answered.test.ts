@@ -13,7 +13,7 @@ import { startTestService } from '../../testkit/fixtures/service.ts';
 import { until } from '../../testkit/fixtures/until.ts';
 import { watchedLog } from '../../testkit/watch/logs.ts';
 import { startHealth } from '../src/operations/health.ts';
-import { createOverload, type Overload } from '../src/overload/overload.ts';
+import { Overload } from '../src/overload/overload.ts';
 import { createShedResponses } from '../src/overload/shed-responses.ts';
 import { createSheddingLog } from '../src/overload/shedding-log.ts';
 
@@ -32,7 +32,7 @@ function underWayOf({ metrics }: Overload): Record<string, number> {
 /** A service that holds all key lookups, or the pages of one partner, until `release`. */
 async function startHeld(t: TestContext, connections: number, held: 'keys' | 'acme') {
   const go = Promise.withResolvers<void>();
-  const overload = createOverload({ connections }, silent);
+  const overload = new Overload(connections, silent);
   const service = await startTestService(t, {
     overload,
     reads: async ({ store }) => ({
@@ -75,7 +75,7 @@ test('a request that waits too long gets a 503 with an error record; the next on
 
 test('a shed request counts for its operation; an ambiguous request closes its connection', async (t) => {
   const { brands, balances, call, raw, metrics } = await startTestService(t, {
-    overload: createOverload({ connections: 0 }, silent),
+    overload: new Overload(0, silent),
   });
   const ambiguous = 'GET /network/v1/brands HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n';
   const answers = [brands('?limit=1'), balances('', { method: 'HEAD' }), call('/nowhere'), call('/docs')];
@@ -124,7 +124,7 @@ test('a partner with slow pages leaves connections and places to other partners'
 
 test('a busy event loop begins requests one by one, and sheds those that waited too long', async () => {
   let now = 0;
-  const overload = createOverload({ connections: 10, nowMs: () => now }, silent);
+  const overload = new Overload(10, silent, () => now);
   const begun: number[] = [];
   const sent: unknown[] = [];
   for (let request = 0; request < 20; request += 1) {
@@ -149,7 +149,7 @@ test('a busy event loop begins requests one by one, and sheds those that waited 
 });
 
 test('a burst that can be answered in time is answered in order', async () => {
-  const overload = createOverload({ connections: 10, nowMs: () => 0 }, silent);
+  const overload = new Overload(10, silent, () => 0);
   const begun: number[] = [];
   const all = Array.from({ length: 500 }, (_, request) => request);
   for (const request of all) {
@@ -164,7 +164,7 @@ test('a burst that can be answered in time is answered in order', async () => {
 
 test('a request whose client hangs up while it waits is neither served nor answered', async () => {
   let now = 0;
-  const overload = createOverload({ connections: 10, nowMs: () => now }, silent);
+  const overload = new Overload(10, silent, () => now);
   const begun: string[] = [];
   const sent: unknown[] = [];
   const begin = (name: string, response = answerTo(sent, name)) =>
@@ -236,13 +236,11 @@ test('the wait for a turn counts as a part of the response time', async (t) => {
   let passedMs = 0;
   const nowMs = performance.now.bind(performance);
   t.mock.method(performance, 'now', () => nowMs() + passedMs);
-  const overload: Overload = {
-    ...createOverload({ connections: 1 }, silent),
-    begin: (_response, work) => {
-      passedMs += httpBounds.answerMs;
-      void work();
-    },
-  };
+  const overload = new Overload(1, silent);
+  t.mock.method(overload, 'begin', (_response: unknown, work: () => Promise<void>) => {
+    passedMs += httpBounds.answerMs;
+    void work();
+  });
   const service = await startTestService(t, {
     overload,
     reads: async ({ store }) => ({

@@ -9,16 +9,21 @@ import { createCaller } from '../../testkit/fixtures/http.ts';
 import { wholeRoom } from '../../testkit/fixtures/service.ts';
 import { until } from '../../testkit/fixtures/until.ts';
 import { watchedLog } from '../../testkit/watch/logs.ts';
-import type { Route } from '../src/handle.ts';
-import { type Room, watchConnections } from '../src/server/connections.ts';
-import { createHttpServer, listen, serveRoutes } from '../src/server/server.ts';
+import type { Exchange } from '../src/handle.ts';
+import { Connections, type Room } from '../src/server/connections.ts';
+import { createHttpServer, listen, serveSite } from '../src/server/server.ts';
 
 /** A server of files only: these promises do not depend on what is served. */
-async function serve(t: TestContext, room: Partial<Room>, routes: Record<string, Route> = {}) {
+async function serve(
+  t: TestContext,
+  room: Partial<Room>,
+  answers: Record<string, (exchange: Exchange) => Promise<string | Buffer>> = {},
+) {
   const { log, logs, lines } = watchedLog();
   const server = createHttpServer();
-  const all = new Map<string, Route>([['/assets/short', async () => 'x'], ...Object.entries(routes)]);
-  const { close, metrics } = serveRoutes(server, all, log, { room: { ...wholeRoom, ...room } });
+  const all = Object.entries({ '/assets/short': async () => 'x', ...answers });
+  const routes = new Map(all.map(([path, answer]) => [path, { answer }]));
+  const { close, metrics } = serveSite(server, { routes, log }, { room: { ...wholeRoom, ...room } });
   const port = await listen(server, '127.0.0.1', 0, '--port');
   const sockets: Socket[] = [];
   t.after(async () => {
@@ -176,9 +181,9 @@ test('on Linux, the limit of open files is what Node reports', () => {
 });
 
 test('a response that is counted after its end counts until the next response on its connection ends', () => {
-  const server = new EventEmitter() as unknown as Parameters<typeof watchConnections>[0];
+  const server = new EventEmitter() as unknown as ConstructorParameters<typeof Connections>[0];
   const room = { connections: 10, unreadCharacters: 1_000 };
-  const connections = watchConnections(server, room, watchedLog().log);
+  const connections = new Connections(server, room, watchedLog().log);
   const connected = () => {
     const socket = Object.assign(new EventEmitter(), {
       writableLength: 1,

@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { metricsRoute } from '../../../http/src/operations/metrics.ts';
+import { exchangeOf } from '../../../testkit/fixtures/exchange.ts';
 import { createHistogram, joinedMetrics, type MetricRead } from '../../src/observability/metric.ts';
-
-const exchange = { requestId: '', startedMs: 0, method: 'GET', rawHeaders: [], query: '' };
 
 /** What a scrape answers: the body, and the headers that the route adds. */
 async function scrape(metrics: readonly MetricRead[]): Promise<{ text: string; headers: string[] }> {
-  const headers: string[] = [];
-  const text = String(await metricsRoute(async () => metrics)({ ...exchange, headers }));
-  return { text, headers };
+  const exchange = exchangeOf();
+  const text = String(await metricsRoute(async () => metrics).answer(exchange));
+  return { text, headers: exchange.headers };
 }
 
 test('concurrent scrapes share one reading of the metrics, and a later scrape reads them again', async () => {
@@ -18,9 +17,9 @@ test('concurrent scrapes share one reading of the metrics, and a later scrape re
     reads += 1;
     return [];
   });
-  await Promise.all(Array.from({ length: 100 }, () => route({ ...exchange, headers: [] })));
+  await Promise.all(Array.from({ length: 100 }, () => route.answer(exchangeOf())));
   assert.equal(reads, 1);
-  await route({ ...exchange, headers: [] });
+  await route.answer(exchangeOf());
   assert.equal(reads, 2);
 });
 

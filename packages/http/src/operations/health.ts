@@ -1,11 +1,12 @@
 import { httpBounds } from '@partner-network/common/bounds/http';
+import { originOf } from '@partner-network/common/host-and-port';
 import type { MetricRead } from '@partner-network/common/observability/metric';
 import { openFileLimit, operatorsWithin } from '@partner-network/common/open-files';
 import { errorRecord } from '@partner-network/contract/errors';
 import type { Logger } from 'pino';
-import { anyOtherPath, type Exchange, type Route } from '../handle.ts';
+import type { Exchange } from '../handle.ts';
 import { Refusal } from '../refusal.ts';
-import { addressOf, createHttpServer, listen, serveRoutes } from '../server/server.ts';
+import { createHttpServer, listen, serveSite } from '../server/server.ts';
 import { drainingDetail } from './draining.ts';
 import { metricsRoute } from './metrics.ts';
 
@@ -19,33 +20,33 @@ export async function startHealth(
   log: Logger,
 ) {
   let isDraining = false;
-  let faults: readonly string[] = [];
+  let failures: readonly string[] = [];
 
   async function readiness({ headers }: Exchange): Promise<string> {
     if (isDraining) throw new Refusal([{ ...errorRecord('SERVICE_UNAVAILABLE'), detail: drainingDetail }]);
     const found = await ping();
-    for (const fault of found) {
-      if (!faults.includes(fault)) log.error({ fault }, 'a part of the database does not work');
+    for (const failure of found) {
+      if (!failures.includes(failure)) log.error({ fault: failure }, 'a part of the database does not work');
     }
-    for (const fault of faults) {
-      if (!found.includes(fault)) log.warn({ fault }, 'a part of the database works again');
+    for (const failure of failures) {
+      if (!found.includes(failure)) log.warn({ fault: failure }, 'a part of the database works again');
     }
-    faults = found;
-    return plainText(['ready', ...faults].join('\n'), headers);
+    failures = found;
+    return plainText(['ready', ...failures].join('\n'), headers);
   }
 
-  const routes = new Map<string, Route>([
-    ['/healthz', async ({ headers }) => plainText('alive', headers)],
-    ['/readyz', readiness],
+  const routes = new Map([
+    ['/healthz', { answer: async ({ headers }: Exchange) => plainText('alive', headers) }],
+    ['/readyz', { answer: readiness }],
     ['/metrics', metricsRoute(readMetrics)],
-    [anyOtherPath, notFound],
   ]);
   const server = createHttpServer();
   // Probes come every few seconds: only their failures are logged.
-  const { close } = serveRoutes(server, routes, log.child({}, { level: 'warn' }), {
+  const site = { routes, log: log.child({}, { level: 'warn' }), notFound };
+  const { close } = serveSite(server, site, {
     room: { connections: operatorsWithin(openFileLimit()), unreadCharacters: httpBounds.unreadCharacters },
   });
-  const url = addressOf(host, await listen(server, host, port, '--ops-port'));
+  const url = originOf(host, await listen(server, host, port, '--ops-port'));
   return {
     url,
     /** From now on, /readyz answers 503, so that balancers send their traffic elsewhere. */
@@ -57,10 +58,12 @@ export async function startHealth(
 }
 
 /** The detail of the catalogue sends partners to /docs, which this address does not have. */
-async function notFound(): Promise<never> {
-  const detail = 'Request /healthz, /readyz or /metrics: this is the operations address.';
-  throw new Refusal([{ ...errorRecord('NOT_FOUND'), detail }]);
-}
+const notFound = new Refusal([
+  {
+    ...errorRecord('NOT_FOUND'),
+    detail: 'Request /healthz, /readyz or /metrics: this is the operations address.',
+  },
+]);
 
 function plainText(text: string, headers: string[]): string {
   headers.push('Content-Type', 'text/plain; charset=utf-8', 'Cache-Control', 'no-store');

@@ -5,7 +5,7 @@ import type { Exchange, Route } from '../handle.ts';
 export function metricsRoute(read: () => Promise<readonly MetricRead[]>): Route {
   let reading: Promise<string> | undefined;
 
-  return async ({ headers }: Exchange) => {
+  const answer = async ({ headers }: Exchange) => {
     // Concurrent requests share one reading, so that a flood of them cannot delay a probe.
     reading ??= read()
       .then(exposition)
@@ -15,6 +15,7 @@ export function metricsRoute(read: () => Promise<readonly MetricRead[]>): Route 
     headers.push('Content-Type', 'text/plain; version=0.0.4; charset=utf-8', 'Cache-Control', 'no-store');
     return reading;
   };
+  return { answer };
 }
 
 function exposition(metrics: readonly MetricRead[]): string {

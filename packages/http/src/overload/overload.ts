@@ -8,7 +8,7 @@
  *   waiting   → answering  in order, `turnRequests` of them in a turn, and none after `turnMs` of it
  *   waiting   → shed       it has waited `requestWaitMs`
  *   waiting   → gone       its client hung up
- *   answering → queued     its partner uses all of its share: the place is free meanwhile (partner-share.ts)
+ *   answering → queued     its partner uses all of its share: the place is free meanwhile
  *   queued    → answering  a request of the same partner is answered
  *   queued    → shed       it has waited `shareWaitMs`, or `partnerQueue` requests are queued already
  *   answering → done       its response is handed to the kernel. The client may not have read it: slow
@@ -20,22 +20,15 @@
 import type { ServerResponse } from 'node:http';
 import { overloadBounds } from '@partner-network/common/bounds/overload';
 import { metric } from '@partner-network/common/observability/metric';
+import { createWaitQueue, type WaitQueue } from '@partner-network/common/wait-queue';
 import type { Logger } from 'pino';
-import { createShares } from './partner-share.ts';
+import { refusal } from '../refusal.ts';
 import { createShedResponses } from './shed-responses.ts';
 import { createSheddingLog } from './shedding-log.ts';
 
 type Reason = 'loop' | 'requests' | 'partner';
 
 type OnShed = (response: ServerResponse) => void;
-
-export type Overload = ReturnType<typeof createOverload>;
-
-interface Settings {
-  /** Database connections: they decide the number of places and the share of one partner. */
-  readonly connections: number;
-  readonly nowMs?: () => number;
-}
 
 interface WaitingRequest {
   readonly response: ServerResponse;
@@ -44,119 +37,171 @@ interface WaitingRequest {
   readonly onShed: OnShed | undefined;
 }
 
-export function createOverload({ connections, nowMs = () => performance.now() }: Settings, log: Logger) {
-  const shed: Record<Reason, number> = { loop: 0, requests: 0, partner: 0 };
-  const logShed = createSheddingLog(nowMs, log);
-  const sendShed = createShedResponses(nowMs);
-  const waiting: WaitingRequest[] = [];
-  let answering = 0;
-  let turnStartedMs: number | undefined;
-  /** Calls of `beginNext` that are scheduled for the next turn. */
-  let scheduled = 0;
-  let isSweepScheduled = false;
+/** The requests of one partner. */
+interface Share {
+  working: number;
+  /** Made when the first request has to wait: most shares never need it. */
+  queue?: WaitQueue<void>;
+}
 
-  const places = connections * overloadBounds.requestsPerDatabaseConnection;
-  const isFull = () => answering >= places;
+export class Overload {
+  readonly metrics = [
+    metric('partner_network_requests_shed_total', () => this.#shed),
+    metric('partner_network_requests_under_way', () => ({
+      answering: this.#answering,
+      waiting: this.#waiting.length,
+    })),
+  ];
 
-  const withinShare = createShares(Math.ceil(connections * overloadBounds.partnerShare), {
-    onWait: leavePlace,
-    onWaited: () => {
-      answering += 1;
-    },
-    onRefused: () => countShed('partner'),
-  });
+  readonly #shed: Record<Reason, number> = { loop: 0, requests: 0, partner: 0 };
+  readonly #waiting: WaitingRequest[] = [];
+  readonly #places: number;
+  readonly #shares = new Map<string, Share>();
+  /** Requests of one partner that may use the database at a time. */
+  readonly #shareSize: number;
+  readonly #nowMs: () => number;
+  readonly #logShed: ReturnType<typeof createSheddingLog>;
+  readonly #sendShed: ReturnType<typeof createShedResponses>;
+  #answering = 0;
+  #turnStartedMs: number | undefined;
+  /** Calls of `#beginNext` that are scheduled for the next turn. */
+  #scheduled = 0;
+  #isSweepScheduled = false;
 
-  function countShed(reason: Reason): void {
-    shed[reason] += 1;
-    logShed(reason);
+  /** The database connections decide the number of places and the share of one partner. */
+  constructor(connections: number, log: Logger, nowMs = () => performance.now()) {
+    this.#places = connections * overloadBounds.requestsPerDatabaseConnection;
+    this.#shareSize = Math.ceil(connections * overloadBounds.partnerShare);
+    this.#nowMs = nowMs;
+    this.#logShed = createSheddingLog(nowMs, log);
+    this.#sendShed = createShedResponses(nowMs);
   }
 
-  function shedRequest(response: ServerResponse, onShed: OnShed | undefined): void {
-    countShed(isFull() ? 'requests' : 'loop');
+  /** Starts the work that answers a request, now or later, or sheds the request before anything is read. */
+  begin(response: ServerResponse, work: () => Promise<void>, onShed?: OnShed): void {
+    const now = this.#nowMs();
+    if (this.#waiting.length === 0 && !this.#isFull() && this.#hasTime(now)) void this.#start(work);
+    else if (this.#waiting.length >= overloadBounds.requestsWaiting) this.#shedRequest(response, onShed);
+    else {
+      this.#waiting.push({ response, work, onShed, sinceMs: now });
+      this.#schedule();
+    }
+  }
+
+  /** Does work for a partner as soon as its share of the connections allows, or throws a refusal. */
+  async withinShare<Result>(partnerId: string, work: () => Promise<Result>): Promise<Result> {
+    let share = this.#shares.get(partnerId);
+    if (share === undefined) {
+      share = { working: 0 };
+      this.#shares.set(partnerId, share);
+    }
+    if (share.working < this.#shareSize) share.working += 1;
+    else await this.#waitForShare(share);
+    try {
+      return await work();
+    } finally {
+      // The place goes to the oldest waiting request, so that a new request cannot overtake it.
+      if (share.queue?.give() !== true) {
+        share.working -= 1;
+        if (share.working === 0) this.#shares.delete(partnerId);
+      }
+    }
+  }
+
+  async #waitForShare(share: Share): Promise<void> {
+    share.queue ??= createWaitQueue(overloadBounds.shareWaitMs, this.#refuseShare);
+    if (share.queue.length >= overloadBounds.partnerQueue) throw this.#refuseShare();
+    this.#leavePlace();
+    try {
+      await share.queue.wait();
+    } finally {
+      this.#answering += 1;
+    }
+  }
+
+  readonly #refuseShare = () => {
+    this.#countShed('partner');
+    return refusal('SERVICE_UNAVAILABLE');
+  };
+
+  #isFull(): boolean {
+    return this.#answering >= this.#places;
+  }
+
+  #countShed(reason: Reason): void {
+    this.#shed[reason] += 1;
+    this.#logShed(reason);
+  }
+
+  #shedRequest(response: ServerResponse, onShed: OnShed | undefined): void {
+    this.#countShed(this.#isFull() ? 'requests' : 'loop');
     onShed?.(response);
-    sendShed(response);
+    this.#sendShed(response);
   }
 
   /** Whether this turn of the event loop has time for another request. */
-  function hasTime(now: number): boolean {
-    if (turnStartedMs === undefined) {
-      turnStartedMs = now;
+  #hasTime(now: number): boolean {
+    if (this.#turnStartedMs === undefined) {
+      this.#turnStartedMs = now;
       // Runs when the turn has read from all connections.
-      setImmediate(endTurn);
+      setImmediate(this.#endTurn);
     }
-    return now - turnStartedMs <= overloadBounds.turnMs;
+    return now - this.#turnStartedMs <= overloadBounds.turnMs;
   }
 
-  function endTurn(): void {
-    turnStartedMs = undefined;
-  }
+  readonly #endTurn = () => {
+    this.#turnStartedMs = undefined;
+  };
 
-  async function start(work: () => Promise<void>): Promise<void> {
-    answering += 1;
+  async #start(work: () => Promise<void>): Promise<void> {
+    this.#answering += 1;
     try {
       await work();
     } finally {
-      leavePlace();
+      this.#leavePlace();
     }
   }
 
-  function leavePlace(): void {
-    answering -= 1;
-    if (waiting.length > 0) schedule();
+  #leavePlace(): void {
+    this.#answering -= 1;
+    if (this.#waiting.length > 0) this.#schedule();
   }
 
   /** Each request begins in a callback of its own: Node runs the promises of one before the next begins. */
-  function schedule(): void {
-    if (scheduled > 0) return;
-    if (isFull()) {
+  #schedule(): void {
+    if (this.#scheduled > 0) return;
+    if (this.#isFull()) {
       // No request can begin, but those that wait must still be shed in time.
-      if (!isSweepScheduled) setTimeout(sweep, overloadBounds.waitingSweepMs);
-      isSweepScheduled = true;
+      if (!this.#isSweepScheduled) setTimeout(this.#sweep, overloadBounds.waitingSweepMs);
+      this.#isSweepScheduled = true;
       return;
     }
-    scheduled = overloadBounds.turnRequests;
-    for (let count = 0; count < overloadBounds.turnRequests; count += 1) setImmediate(beginNext);
+    this.#scheduled = overloadBounds.turnRequests;
+    for (let count = 0; count < overloadBounds.turnRequests; count += 1) setImmediate(this.#beginNext);
   }
 
-  function sweep(): void {
-    isSweepScheduled = false;
-    shedLate(nowMs());
-    if (waiting.length > 0) schedule();
-  }
+  readonly #sweep = () => {
+    this.#isSweepScheduled = false;
+    this.#shedLate(this.#nowMs());
+    if (this.#waiting.length > 0) this.#schedule();
+  };
 
-  function beginNext(): void {
-    const now = nowMs();
-    shedLate(now);
-    if (waiting.length > 0 && !isFull() && hasTime(now)) void start(waiting.shift()!.work);
-    scheduled -= 1;
-    if (scheduled === 0 && waiting.length > 0) schedule();
-  }
+  readonly #beginNext = () => {
+    const now = this.#nowMs();
+    this.#shedLate(now);
+    if (this.#waiting.length > 0 && !this.#isFull() && this.#hasTime(now)) {
+      void this.#start(this.#waiting.shift()!.work);
+    }
+    this.#scheduled -= 1;
+    if (this.#scheduled === 0 && this.#waiting.length > 0) this.#schedule();
+  };
 
-  function shedLate(now: number): void {
-    for (let oldest = waiting[0]; oldest !== undefined; oldest = waiting[0]) {
+  #shedLate(now: number): void {
+    for (let oldest = this.#waiting[0]; oldest !== undefined; oldest = this.#waiting[0]) {
       const { response, onShed, sinceMs } = oldest;
       if (!response.destroyed && now - sinceMs <= overloadBounds.requestWaitMs) return;
-      waiting.shift();
-      if (!response.destroyed) shedRequest(response, onShed);
+      this.#waiting.shift();
+      if (!response.destroyed) this.#shedRequest(response, onShed);
     }
   }
-
-  return {
-    /** Starts the work that answers a request, now or later, or sheds the request before anything is read. */
-    begin(response: ServerResponse, work: () => Promise<void>, onShed?: OnShed): void {
-      const now = nowMs();
-      if (waiting.length === 0 && !isFull() && hasTime(now)) void start(work);
-      else if (waiting.length >= overloadBounds.requestsWaiting) shedRequest(response, onShed);
-      else {
-        waiting.push({ response, work, onShed, sinceMs: now });
-        schedule();
-      }
-    },
-    /** Does work for a partner as soon as its share of the connections allows, or throws a refusal. */
-    withinShare,
-    metrics: [
-      metric('partner_network_requests_shed_total', () => shed),
-      metric('partner_network_requests_under_way', () => ({ answering, waiting: waiting.length })),
-    ],
-  };
 }

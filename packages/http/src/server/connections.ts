@@ -26,8 +26,6 @@ export interface Room {
   readonly unreadCharacters: number;
 }
 
-export type Connections = ReturnType<typeof watchConnections>;
-
 type Reason = 'silent' | 'idle' | 'refused' | 'unread' | 'ahead';
 
 /**
@@ -35,107 +33,114 @@ type Reason = 'silent' | 'idle' | 'refused' | 'unread' | 'ahead';
  * first of these is closed: the oldest that never sent a whole request, the longest idle, the longest reading
  * a response. If all connections wait for a response, the new connection is closed.
  */
-export function watchConnections(server: Server, room: Room, log: Logger) {
-  const all = new Map<Socket, Connection>();
+export class Connections {
+  readonly metrics = [
+    metric('partner_network_connections', () => this.#all.size),
+    metric('partner_network_connections_limit', () => this.#room.connections),
+    metric('partner_network_connections_closed_total', () => this.#closed),
+  ];
+
+  readonly #room: Room;
+  readonly #log: Logger;
+  readonly #all = new Map<Socket, Connection>();
   // Sets and maps keep insertion order: their first entry is the oldest.
-  const silent = new Set<Socket>();
-  const idle = new Set<Socket>();
+  readonly #silent = new Set<Socket>();
+  readonly #idle = new Set<Socket>();
   /** Connections with a partly read response, and the characters that are kept for it: 0 for a file. */
-  const unread = new Map<Socket, number>();
-  const closed: Record<Reason, number> = { silent: 0, idle: 0, refused: 0, unread: 0, ahead: 0 };
-  let unreadCharacters = 0;
-  let requestsAhead = 0;
-  let loggedMs = Number.NEGATIVE_INFINITY;
+  readonly #unread = new Map<Socket, number>();
+  readonly #closed: Record<Reason, number> = { silent: 0, idle: 0, refused: 0, unread: 0, ahead: 0 };
+  #unreadCharacters = 0;
+  #requestsAhead = 0;
+  #loggedMs = Number.NEGATIVE_INFINITY;
 
-  server.on('connection', (socket) => {
-    if (all.size >= room.connections) makeRoom(socket);
-    if (socket.destroyed) return;
-    all.set(socket, { requests: 0, unanswered: 0, isEnding: false });
-    silent.add(socket);
-    socket.once('close', () => forget(socket));
-  });
-
-  function makeRoom(newcomer: Socket): void {
-    const [oldestSilent] = silent;
-    const [oldestIdle] = idle;
-    const [oldestUnread] = unread.keys();
-    if (oldestSilent !== undefined) close(oldestSilent, 'silent');
-    else if (oldestIdle !== undefined) close(oldestIdle, 'idle');
-    else if (oldestUnread !== undefined) close(oldestUnread, 'unread');
-    else close(newcomer, 'refused');
+  constructor(server: Server, room: Room, log: Logger) {
+    this.#room = room;
+    this.#log = log;
+    server.on('connection', (socket) => this.#open(socket));
   }
 
-  function close(socket: Socket, reason: Reason): void {
-    closed[reason] += 1;
-    logClosed();
-    forget(socket);
-    socket.destroy();
+  of(socket: Socket): Connection | undefined {
+    return this.#all.get(socket);
+  }
+
+  entries(): Iterable<[Socket, Connection]> {
+    return this.#all.entries();
+  }
+
+  /** Counts a new request. Closes the connection if too many requests were sent ahead. */
+  startRequest(socket: Socket, connection: Connection): void {
+    connection.requests += 1;
+    connection.unanswered += 1;
+    this.#silent.delete(socket);
+    this.#idle.delete(socket);
+    if (connection.unanswered > 1) this.#requestsAhead += 1;
+    const isTooMany = connection.unanswered > httpBounds.pipelinedRequests;
+    if (isTooMany || this.#requestsAhead > httpBounds.requestsAhead) this.#close(socket, 'ahead');
+  }
+
+  /** Counts the text of a response that stays in memory until the client has read it. */
+  keepUnread(socket: Socket, characters: number): void {
+    if (socket.destroyed || socket.writableLength === 0) return;
+    // A response that was sent at once is counted after its end: the next one may be counted already.
+    this.#forgetUnread(socket);
+    this.#unread.set(socket, characters);
+    this.#unreadCharacters += characters;
+    for (const [reader, kept] of this.#unread) {
+      // The newest response alone may be as large as a page can get.
+      if (this.#unreadCharacters <= this.#room.unreadCharacters || reader === socket) break;
+      if (kept > 0) this.#close(reader, 'unread');
+    }
+  }
+
+  /** Counts a request whose response is completely sent, or whose connection is closed. */
+  endRequest(socket: Socket, connection: Connection): void {
+    connection.unanswered -= 1;
+    this.#forgetUnread(socket);
+    if (!this.#all.has(socket)) return;
+    if (connection.unanswered === 0) this.#idle.add(socket);
+    else this.#requestsAhead -= 1;
+  }
+
+  #open(socket: Socket): void {
+    if (this.#all.size >= this.#room.connections) this.#makeRoom(socket);
+    if (socket.destroyed) return;
+    this.#all.set(socket, { requests: 0, unanswered: 0, isEnding: false });
+    this.#silent.add(socket);
+    socket.once('close', () => this.#forget(socket));
+  }
+
+  #makeRoom(newcomer: Socket): void {
+    const [silent] = this.#silent;
+    const [idle] = this.#idle;
+    const [unread] = this.#unread.keys();
+    if (silent !== undefined) this.#close(silent, 'silent');
+    else if (idle !== undefined) this.#close(idle, 'idle');
+    else if (unread !== undefined) this.#close(unread, 'unread');
+    else this.#close(newcomer, 'refused');
   }
 
   /** Logs once in `connectionsLogMs`, so that a flood of connections does not flood the log. */
-  function logClosed(): void {
-    if (performance.now() - loggedMs < httpBounds.connectionsLogMs) return;
-    loggedMs = performance.now();
-    log.warn(
-      { connections: all.size, closed: { ...closed } },
-      'connections were closed to stay within the limits',
-    );
+  #close(socket: Socket, reason: Reason): void {
+    this.#closed[reason] += 1;
+    if (performance.now() - this.#loggedMs >= httpBounds.connectionsLogMs) {
+      this.#loggedMs = performance.now();
+      const fields = { connections: this.#all.size, closed: { ...this.#closed } };
+      this.#log.warn(fields, 'connections were closed to stay within the limits');
+    }
+    this.#forget(socket);
+    socket.destroy();
   }
 
-  function forget(socket: Socket): void {
-    requestsAhead -= Math.max(0, (all.get(socket)?.unanswered ?? 0) - 1);
-    all.delete(socket);
-    silent.delete(socket);
-    idle.delete(socket);
-    forgetUnread(socket);
+  #forget(socket: Socket): void {
+    this.#requestsAhead -= Math.max(0, (this.#all.get(socket)?.unanswered ?? 0) - 1);
+    this.#all.delete(socket);
+    this.#silent.delete(socket);
+    this.#idle.delete(socket);
+    this.#forgetUnread(socket);
   }
 
-  function forgetUnread(socket: Socket): void {
-    unreadCharacters -= unread.get(socket) ?? 0;
-    unread.delete(socket);
+  #forgetUnread(socket: Socket): void {
+    this.#unreadCharacters -= this.#unread.get(socket) ?? 0;
+    this.#unread.delete(socket);
   }
-
-  return {
-    metrics: [
-      metric('partner_network_connections', () => all.size),
-      metric('partner_network_connections_limit', () => room.connections),
-      metric('partner_network_connections_closed_total', () => closed),
-    ],
-    of: (socket: Socket) => all.get(socket),
-    entries: () => all.entries(),
-
-    /** Counts a new request. Closes the connection if too many requests were sent ahead. */
-    startRequest(socket: Socket, connection: Connection): void {
-      connection.requests += 1;
-      connection.unanswered += 1;
-      silent.delete(socket);
-      idle.delete(socket);
-      if (connection.unanswered > 1) requestsAhead += 1;
-      const isTooMany = connection.unanswered > httpBounds.pipelinedRequests;
-      if (isTooMany || requestsAhead > httpBounds.requestsAhead) close(socket, 'ahead');
-    },
-
-    /** Counts the text of a response that stays in memory until the client has read it. */
-    keepUnread(socket: Socket, characters: number): void {
-      if (socket.destroyed || socket.writableLength === 0) return;
-      // A response that was sent at once is counted after its end: the next one may be counted already.
-      forgetUnread(socket);
-      unread.set(socket, characters);
-      unreadCharacters += characters;
-      for (const [reader, kept] of unread) {
-        // The newest response alone may be as large as a page can get.
-        if (unreadCharacters <= room.unreadCharacters || reader === socket) break;
-        if (kept > 0) close(reader, 'unread');
-      }
-    },
-
-    /** Counts a request whose response is completely sent, or whose connection is closed. */
-    endRequest(socket: Socket, connection: Connection): void {
-      connection.unanswered -= 1;
-      forgetUnread(socket);
-      if (!all.has(socket)) return;
-      if (connection.unanswered === 0) idle.add(socket);
-      else requestsAhead -= 1;
-    },
-  };
 }

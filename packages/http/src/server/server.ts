@@ -5,11 +5,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { httpBounds } from '@partner-network/common/bounds/http';
 import { OperatorError } from '@partner-network/common/operator-error';
 import type { Logger } from 'pino';
-import { answer as answerByRoute, type Routes } from '../handle.ts';
+import { type Answer, answer as answerByRoute, type Site } from '../handle.ts';
 import type { Overload } from '../overload/overload.ts';
 import { headerValues, isWellFormed } from '../request.ts';
-import type { RequestMetrics } from '../request-metrics.ts';
-import { type Connection, type Connections, isOver, type Room, watchConnections } from './connections.ts';
+import { type Connection, Connections, isOver, type Room } from './connections.ts';
 import { createServer } from './node-http.ts';
 import { answerSocketErrors } from './socket-errors.ts';
 
@@ -30,39 +29,24 @@ export function createHttpServer(): Server {
   return server;
 }
 
-export type Answer = (
-  routes: Routes,
-  log: Logger,
-  request: IncomingMessage,
-  response: ServerResponse,
-  startedMs: number,
-  requests?: RequestMetrics,
-) => Promise<number>;
-
-/** Requests of operators are neither limited by overload nor counted, so both are optional. */
+/** Operators' requests are not limited by overload. */
 interface Limits {
   readonly room: Room;
   readonly overload?: Pick<Overload, 'begin'> | undefined;
-  readonly requests?: RequestMetrics;
   /** Answers a request in place of its route alone: rehearsals in a sandbox. */
   readonly answer?: Answer | undefined;
 }
 
 /** Answers every request by its route. Data that is not a request gets an error response of the same form. */
-export function serveRoutes(
-  server: Server,
-  routes: Routes,
-  log: Logger,
-  { room, overload, requests, answer = answerByRoute }: Limits,
-) {
-  const connections = watchConnections(server, room, log);
+export function serveSite(server: Server, site: Site, { room, overload, answer = answerByRoute }: Limits) {
+  const { log, requests } = site;
+  const connections = new Connections(server, room, log);
   let isDraining = false;
 
   function begin(socket: Socket, request: IncomingMessage, response: ServerResponse): void {
     if (socket.destroyed) return;
     const startedMs = performance.now();
-    const work = async () =>
-      connections.keepUnread(socket, await answer(routes, log, request, response, startedMs, requests));
+    const work = async () => connections.keepUnread(socket, await answer(site, request, response, startedMs));
     if (overload === undefined) void work();
     else overload.begin(response, work, countShed);
   }
@@ -88,7 +72,7 @@ export function serveRoutes(
     else earlier.once('close', () => begin(socket, request, response));
   });
 
-  answerSocketErrors(server, connections, routes, log, requests);
+  answerSocketErrors(server, connections, site);
   // Without this, Node would answer 417.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   // Node would ask the client to send the body. We do not need it, and answer at once.
@@ -207,8 +191,4 @@ function whyNot(error: NodeJS.ErrnoException, host: string, port: number, flag: 
 
 export function portOf(server: Server): number {
   return (server.address() as AddressInfo).port;
-}
-
-export function addressOf(host: string, port: number): string {
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

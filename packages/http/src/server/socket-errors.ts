@@ -5,12 +5,10 @@ import { httpBounds } from '@partner-network/common/bounds/http';
 import { echo } from '@partner-network/common/text';
 import { echoedCharacters } from '@partner-network/contract/limits';
 import { allowedMethods } from '@partner-network/contract/operations';
-import type { Logger } from 'pino';
-import type { Routes } from '../handle.ts';
+import type { Site } from '../handle.ts';
 import { nameOfRawByte } from '../parameters/query.ts';
 import { commonHeaders, type Refusal, refusal } from '../refusal.ts';
 import { newRequestId, splitTarget } from '../request.ts';
-import type { RequestMetrics } from '../request-metrics.ts';
 import { type Connections, isOver } from './connections.ts';
 import { STATUS_CODES } from './node-http.ts';
 
@@ -19,13 +17,7 @@ interface SocketError extends NodeJS.ErrnoException {
   readonly bytesParsed?: number;
 }
 
-export function answerSocketErrors(
-  server: Server,
-  connections: Connections,
-  routes: Routes,
-  log: Logger,
-  requests: RequestMetrics | undefined,
-): void {
+export function answerSocketErrors(server: Server, connections: Connections, site: Site): void {
   /** Closes a connection after its pending responses. Sends an error response unless one of them ends it. */
   function end(socket: Socket, refused: Refusal): void {
     const connection = connections.of(socket);
@@ -48,30 +40,35 @@ export function answerSocketErrors(
   function refuse(refused: Refusal): string {
     const requestId = newRequestId();
     const { status, errors } = refused;
-    requests?.count(undefined, status, errors[0].code);
-    log.info({ request_id: requestId, status, code: errors[0].code }, 'request');
+    site.requests?.count(undefined, status, errors[0].code);
+    site.log.info({ request_id: requestId, status, code: errors[0].code }, 'request');
     return responseBytes(refused, requestId);
   }
 
   server.on('clientError', (error: SocketError, socket: Socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-    end(socket, refusalOfSocketError(error, routes));
+    end(socket, refusalOfSocketError(error, site));
   });
   // Without this, Node would close the connection without an answer.
-  server.on('connect', (request, socket: Socket) => end(socket, refusalOfMethod(request.url ?? '', routes)));
+  server.on('connect', (request, socket: Socket) => end(socket, refusalOfMethod(request.url ?? '', site)));
 }
 
-function refusalOfSocketError(error: SocketError, routes: Routes): Refusal {
+function refusalOfSocketError(error: SocketError, site: Site): Refusal {
   if (error.code === 'HPE_HEADER_OVERFLOW') return refusal('REQUEST_TOO_LARGE');
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return refusal('REQUEST_TIMEOUT');
-  if (error.code === 'HPE_INVALID_URL') return refusalOfTarget(error, routes);
+  if (error.code === 'HPE_INVALID_URL') return refusalOfTarget(error, site);
   const target = error.code === 'HPE_INVALID_METHOD' ? targetOfUnknownMethod(error) : undefined;
-  return target === undefined ? refusal('MALFORMED_REQUEST') : refusalOfMethod(target, routes);
+  return target === undefined ? refusal('MALFORMED_REQUEST') : refusalOfMethod(target, site);
 }
 
 /** The refusal of CONNECT, and of methods that Node does not know. The path is checked first, as always. */
-function refusalOfMethod(target: string, routes: Routes): Refusal {
-  return refusal(routes.has(splitTarget(target).path) ? 'METHOD_NOT_ALLOWED' : 'NOT_FOUND');
+function refusalOfMethod(target: string, site: Site): Refusal {
+  if (!isKnown(target, site)) return site.notFound ?? refusal('NOT_FOUND');
+  return refusal('METHOD_NOT_ALLOWED');
+}
+
+function isKnown(target: string, { routes }: Site): boolean {
+  return routes.get(splitTarget(target).path) !== undefined;
 }
 
 const methodByte = /[!#$%&'*+.^_`|~0-9A-Za-z-]/;
@@ -86,14 +83,14 @@ function targetOfUnknownMethod({ rawPacket, bytesParsed = 0 }: SocketError): str
 }
 
 /** The refusal of a target that Node rejects: a raw byte over 0x7F in the query has an error of its own. */
-function refusalOfTarget({ rawPacket, bytesParsed = 0 }: SocketError, routes: Routes): Refusal {
+function refusalOfTarget({ rawPacket, bytesParsed = 0 }: SocketError, site: Site): Refusal {
   const text = rawPacket?.toString('latin1') ?? '';
   const start = text.lastIndexOf(' ', bytesParsed - 1) + 1;
   const target = /^\S+(?= HTTP\/1\.[01]\r?\n)/.exec(text.slice(start))?.[0] ?? '';
   const name = nameOfRawByte(splitTarget(target).query);
   if (name === undefined) return refusal('MALFORMED_REQUEST');
   const isAllowed = allowedMethods.some((method) => text.slice(0, start).endsWith(`${method} `));
-  if (!isAllowed || !routes.has(splitTarget(target).path)) return refusalOfMethod(target, routes);
+  if (!isAllowed || !isKnown(target, site)) return refusalOfMethod(target, site);
   const field = echo(name, echoedCharacters);
   return refusal('INVALID_CHARACTER', field === '' ? { field: 'the query' } : {}, field);
 }

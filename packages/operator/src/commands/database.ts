@@ -15,7 +15,7 @@ import type { Syntax } from '@partner-network/common/command-line/parse';
 import { type Cells, table } from '@partner-network/common/command-line/table';
 import { OperatorError } from '@partner-network/common/operator-error';
 import { lengths } from '@partner-network/contract/limits';
-import { databaseConfig, databaseSettings } from '@partner-network/service/settings';
+import { databaseConfig, databaseSettings } from '@partner-network/service/settings/database';
 import type { Purpose } from '@partner-network/store/address';
 import { openStore } from '@partner-network/store/engines';
 import {

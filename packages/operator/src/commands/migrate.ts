@@ -1,5 +1,5 @@
 import { addedIn, flag } from '@partner-network/common/command-line/options';
-import { databaseConfig, needsPostgres } from '@partner-network/service/settings';
+import { databaseConfig, needsPostgres } from '@partner-network/service/settings/database';
 import type { Migration } from '@partner-network/store/served';
 import { onDatabase } from './database.ts';
 

@@ -5,9 +5,10 @@ import { commandLineBounds } from '@partner-network/common/bounds/command-line';
 import { command } from '@partner-network/common/command-line/command';
 import { jsonText } from '@partner-network/common/command-line/json';
 import { defaulted, flag, optional, wholeNumber } from '@partner-network/common/command-line/options';
+import { originOf } from '@partner-network/common/host-and-port';
 import { OperatorError } from '@partner-network/common/operator-error';
 import { drainingDetail } from '@partner-network/http/operations/draining';
-import { operationsAddress } from '@partner-network/service/settings';
+import { operationsAddress } from '@partner-network/service/settings/listen';
 
 const { readyAnswerMs, readyRetryMs, mostReadyWaitSeconds } = commandLineBounds;
 
@@ -28,7 +29,7 @@ export const ready = command({
     values['ops-port'] === 0 ? ['--ops-port 0 is not a port. Give the port that "serve" printed.'] : [],
   run: async ({ 'ops-host': host, 'ops-port': port, wait: seconds, pid, json }, _words, output) => {
     const address = { host: loopback[host] ?? host, port };
-    const url = `http://${address.host.includes(':') ? `[${address.host}]` : address.host}:${port}`;
+    const url = originOf(address.host, port);
     const endMs = performance.now() + seconds * 1_000;
     let fault = await faultOf(url, address);
     while (fault !== undefined && performance.now() < endMs && !hasEnded(pid)) {

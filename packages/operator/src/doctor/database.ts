@@ -2,7 +2,8 @@ import { doctorBounds } from '@partner-network/common/bounds/doctor';
 import { type Finding, failed, ok, skipped, warning } from '@partner-network/common/finding';
 import type { Environment } from '@partner-network/contract/environments';
 import type { RedisInspected } from '@partner-network/service/limiter/redis/inspect';
-import { ratesOf, type ServeConfig } from '@partner-network/service/settings';
+import { ratesOf } from '@partner-network/service/settings/listen';
+import type { ServeConfig } from '@partner-network/service/settings/serve';
 import { countInstances, instancePrefix } from '@partner-network/store/address';
 import type { Inspection } from '@partner-network/store/inspection';
 import {

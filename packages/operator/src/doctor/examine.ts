@@ -1,7 +1,8 @@
 import { asOne, type Finding, failed, ok, skipped } from '@partner-network/common/finding';
 import { openFileLimit } from '@partner-network/common/open-files';
 import { inspectRedis } from '@partner-network/service/limiter/redis/inspect';
-import { databaseConfig, type ServeConfig } from '@partner-network/service/settings';
+import { databaseConfig } from '@partner-network/service/settings/database';
+import type { ServeConfig } from '@partner-network/service/settings/serve';
 import { inspectDatabase } from '@partner-network/store/engines';
 import type { Inspection } from '@partner-network/store/inspection';
 import { Refused, type Stamp } from '@partner-network/store/sql/schema';

@@ -1,15 +1,16 @@
 /** Whether the instance at the operations address is ready and can write its receipts. */
-import { isIP } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { doctorBounds } from '@partner-network/common/bounds/doctor';
 import { type Finding, failed, ok, skipped, warning } from '@partner-network/common/finding';
-import { everyInterface, type ServeConfig } from '@partner-network/service/settings';
+import { originOf } from '@partner-network/common/host-and-port';
+import { everyInterface } from '@partner-network/service/settings/listen';
+import type { ServeConfig } from '@partner-network/service/settings/serve';
 
 type Counts = Readonly<Record<'waiting' | 'written' | 'dropped', number>>;
 
 export async function checkReceipts(config: Pick<ServeConfig, 'ops-host' | 'ops-port'>): Promise<Finding> {
   const host = everyInterface.includes(config['ops-host']) ? 'localhost' : config['ops-host'];
-  const url = `http://${isIP(host) === 6 ? `[${host}]` : host}:${config['ops-port']}`;
+  const url = originOf(host, config['ops-port']);
   const first = await countsAt(url);
   if (first === undefined) {
     return skipped(`No instance answers at ${url}, so receipts that wait cannot be counted.`);

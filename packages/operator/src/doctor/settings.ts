@@ -2,13 +2,11 @@ import { once } from 'node:events';
 import { createServer, isIP } from 'node:net';
 import { doctorBounds } from '@partner-network/common/bounds/doctor';
 import { asOne, type Finding, failed, ok, warning } from '@partner-network/common/finding';
+import { originOf } from '@partner-network/common/host-and-port';
 import { operations } from '@partner-network/contract/operations';
-import {
-  databaseConfig,
-  everyInterface,
-  isOnePort,
-  type ServeConfig,
-} from '@partner-network/service/settings';
+import { databaseConfig } from '@partner-network/service/settings/database';
+import { everyInterface } from '@partner-network/service/settings/listen';
+import { isOnePort, type ServeConfig } from '@partner-network/service/settings/serve';
 import { loadTracing } from '@partner-network/service/tracing/load';
 import { tracesOf } from '@partner-network/service/tracing/settings';
 import { isPublicAddress } from '../images/public-address.ts';
@@ -29,7 +27,7 @@ export async function checkSettings(config: ServeConfig): Promise<Finding> {
     if (code !== undefined)
       faults.push(failed(`This machine cannot listen on --${flag} ${config[flag]} (${code}).`, remedy));
   }
-  const url = publicUrl ?? `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
+  const url = publicUrl ?? originOf(host, port);
   // Partners get a placeholder image at this address. A sandbox may be local only.
   if (isUncallable(url, isProduction)) {
     const image = `${url}/assets/brand-placeholder.png`;

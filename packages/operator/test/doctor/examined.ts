@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import type { TestContext } from 'node:test';
 import { parseLine } from '../../../common/src/command-line/parse.ts';
 import type { Finding } from '../../../common/src/finding.ts';
-import type { ServeConfig } from '../../../service/src/settings.ts';
+import type { ServeConfig } from '../../../service/src/settings/serve.ts';
 import { openServing } from '../../../testkit/fixtures/database.ts';
 import { pluck } from '../../../testkit/fixtures/pluck.ts';
 import { afterAllElse, connectTo } from '../../../testkit/servers/postgres.ts';

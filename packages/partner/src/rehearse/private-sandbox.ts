@@ -11,7 +11,8 @@ import { basePath, type ListingName } from '@partner-network/contract/operations
 import { digestOfKey, newApiKey } from '@partner-network/service/auth/api-key';
 import type { ScenarioName, Verdict } from '@partner-network/service/rehearsals/scenarios';
 import { openService } from '@partner-network/service/serve/service';
-import { listenSettings, resolveSandbox } from '@partner-network/service/settings';
+import { listenSettings } from '@partner-network/service/settings/listen';
+import { resolveSandbox } from '@partner-network/service/settings/sandbox';
 import { openStore } from '@partner-network/store/engines';
 import type { ImportKind, ImportRow, Store } from '@partner-network/store/port';
 

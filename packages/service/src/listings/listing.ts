@@ -1,8 +1,8 @@
 import type { Operation } from '@partner-network/contract/operations';
+import type { Access } from '@partner-network/http/handle';
 import type { Parameters } from '@partner-network/http/parameters/parameters';
 import type { KeyOnFile, Page, Reads } from '@partner-network/store/port';
 import type { Position } from '../cursors/cursors.ts';
-import type { Access } from '../receipts/receipt.ts';
 
 interface Sources {
   readonly store: Reads;

@@ -10,111 +10,124 @@ import type { Logger } from 'pino';
  * Writes records in the background, in batches, oldest first. They are kept in memory for up to 250 ms, or
  * until the database is available again. `what` names them in the log.
  */
-export function createBatchWriter<Item>(
-  what: string,
-  mostWaiting: number,
-  write: (batch: readonly Item[]) => Promise<void>,
-  log: Logger,
-) {
+export class BatchWriter<Item> {
+  readonly counts = { written: 0, dropped: 0 };
+  readonly #what: string;
+  readonly #mostWaiting: number;
+  readonly #write: (batch: readonly Item[]) => Promise<void>;
+  readonly #log: Logger;
   /** Items that were not tried yet, and items that a node of the database could not take. */
-  const [waiting, held] = [new Map<string, Item>(), new Map<string, Item>()];
-  const size = () => waiting.size + held.size;
-  const counts = { written: 0, dropped: 0 };
-  const outage = createOutageLog(receiptsBounds.receiptsOutageMs);
-  const loss = createOutageLog();
-  const closing = new AbortController();
-  let running: Promise<void> | undefined;
-  let isClosed = false;
+  readonly #fresh = new Map<string, Item>();
+  readonly #held = new Map<string, Item>();
+  readonly #outage = createOutageLog(receiptsBounds.receiptsOutageMs);
+  readonly #loss = createOutageLog();
+  readonly #closing = new AbortController();
+  #running: Promise<void> | undefined;
+  #isClosed = false;
 
-  async function run(): Promise<void> {
+  constructor(
+    what: string,
+    mostWaiting: number,
+    write: (batch: readonly Item[]) => Promise<void>,
+    log: Logger,
+  ) {
+    this.#what = what;
+    this.#mostWaiting = mostWaiting;
+    this.#write = write;
+    this.#log = log;
+  }
+
+  get waiting(): number {
+    return this.#fresh.size + this.#held.size;
+  }
+
+  /** Replaces a waiting item with the same id. */
+  add(id: string, item: Item): void {
+    if (this.waiting < this.#mostWaiting) this.#fresh.set(id, item);
+    else this.#lose();
+    this.#running ??= outside(() => this.#run());
+  }
+
+  /** Writes the waiting items, and gives up after `receiptsCloseMs`. */
+  async close(): Promise<void> {
+    if (this.#closing.signal.aborted) return;
+    this.#closing.abort();
+    const late = () => new Error('Writing takes too long.');
+    const running = this.#running ?? Promise.resolve();
+    await within(receiptsBounds.receiptsCloseMs, running, late).catch(() => {});
+    this.#isClosed = true;
+    const lost = this.waiting;
+    if (lost > 0) this.#log.error({ lost }, `${this.#what} were not written before shutdown and are lost`);
+  }
+
+  async #run(): Promise<void> {
     const { receiptsFlushMs, receiptsRetryMs } = receiptsBounds;
     // Closing ends this pause, so that a shutdown does not wait for it.
-    await wait(receiptsFlushMs, undefined, { ref: false, signal: closing.signal }).catch(() => {});
-    while (size() > 0 && !isClosed) {
-      if (!(await writeAll())) await wait(receiptsRetryMs, undefined, { ref: false });
+    await wait(receiptsFlushMs, undefined, { ref: false, signal: this.#closing.signal }).catch(() => {});
+    while (this.waiting > 0 && !this.#isClosed) {
+      if (!(await this.#writeAll())) await wait(receiptsRetryMs, undefined, { ref: false });
     }
-    running = undefined;
+    this.#running = undefined;
   }
 
-  /** Writes a batch. Returns the items that a node of the database cannot take. */
-  async function writeBatch(batch: readonly Item[]): Promise<ReadonlySet<Item>> {
+  /** Returns false if an item is left. */
+  async #writeAll(): Promise<boolean> {
     try {
-      await write(batch);
-      return new Set();
+      await this.#writeQueue(this.#held);
+      await this.#writeQueue(this.#fresh);
     } catch (err) {
-      if (!(err instanceof PartlyWritten)) throw err;
-      report(err);
-      return new Set(err.rest as readonly unknown[] as Item[]);
+      this.#report(err);
+      return false;
     }
+    if (this.#held.size > 0) return false;
+    this.#outage.recovered(() => this.#log.warn(`${this.#what} can be written again`));
+    this.#loss.recovered(() => {});
+    return true;
   }
 
-  async function writeQueue(queue: Map<string, Item>): Promise<void> {
+  async #writeQueue(queue: Map<string, Item>): Promise<void> {
     while (queue.size > 0) {
       const batch = queue.entries().take(receiptsBounds.receiptsBatch).toArray();
-      const rest = await writeBatch(batch.map(([, item]) => item));
-      counts.written += batch.length - rest.size;
+      const rest = await this.#writeBatch(batch.map(([, item]) => item));
+      this.counts.written += batch.length - rest.size;
       for (const [id, item] of batch) {
         // An item may have been replaced meanwhile.
         if (queue.get(id) === item) queue.delete(id);
-        if (rest.has(item)) hold(id, item);
+        if (rest.has(item)) this.#hold(id, item);
       }
       // Building a batch takes about a millisecond: requests get their turn before the next one.
       await nextTurn();
       // The node is still down: the items that wait come first.
-      if (queue === held && rest.size > 0) return;
+      if (queue === this.#held && rest.size > 0) return;
+    }
+  }
+
+  /** Writes a batch. Returns the items that a node of the database cannot take. */
+  async #writeBatch(batch: readonly Item[]): Promise<ReadonlySet<Item>> {
+    try {
+      await this.#write(batch);
+      return new Set();
+    } catch (err) {
+      if (!(err instanceof PartlyWritten)) throw err;
+      this.#report(err);
+      return new Set(err.rest as readonly unknown[] as Item[]);
     }
   }
 
   /** Held items take half of the memory at most. The other half is for items that can be written. */
-  function hold(id: string, item: Item): void {
-    if (held.size < mostWaiting / 2) held.set(id, item);
-    else lose();
+  #hold(id: string, item: Item): void {
+    if (this.#held.size < this.#mostWaiting / 2) this.#held.set(id, item);
+    else this.#lose();
   }
 
-  /** Returns false if an item is left. */
-  async function writeAll(): Promise<boolean> {
-    try {
-      await writeQueue(held);
-      await writeQueue(waiting);
-    } catch (err) {
-      report(err);
-      return false;
-    }
-    if (held.size > 0) return false;
-    outage.recovered(() => log.warn(`${what} can be written again`));
-    loss.recovered(() => {});
-    return true;
+  #lose(): void {
+    this.counts.dropped += 1;
+    this.#loss.failed(() => this.#log.error(`too many ${this.#what} wait to be written; new ones are lost`));
   }
 
-  function lose(): void {
-    counts.dropped += 1;
-    loss.failed(() => log.error(`too many ${what} wait to be written; new ones are lost`));
+  #report(err: unknown): void {
+    const fields = { err, waiting: this.waiting };
+    const what = `${this.#what} cannot be written; they are kept in memory`;
+    this.#outage.failed(() => this.#log.error(fields, what));
   }
-
-  function report(err: unknown): void {
-    const fields = { err, waiting: size() };
-    outage.failed(() => log.error(fields, `${what} cannot be written; they are kept in memory`));
-  }
-
-  return {
-    counts,
-    waiting: size,
-
-    /** Replaces a waiting item with the same id. */
-    add(id: string, item: Item): void {
-      if (size() < mostWaiting) waiting.set(id, item);
-      else lose();
-      running ??= outside(run);
-    },
-
-    /** Writes the waiting items, and gives up after `receiptsCloseMs`. */
-    async close(): Promise<void> {
-      if (closing.signal.aborted) return;
-      closing.abort();
-      const late = () => new Error('Writing takes too long.');
-      if (running !== undefined) await within(receiptsBounds.receiptsCloseMs, running, late).catch(() => {});
-      isClosed = true;
-      if (size() > 0) log.error({ lost: size() }, `${what} were not written before shutdown and are lost`);
-    },
-  };
 }

@@ -3,7 +3,7 @@ import { metric } from '@partner-network/common/observability/metric';
 import { toTime } from '@partner-network/common/times';
 import type { Receipt, ReceiptWrites } from '@partner-network/store/port';
 import type { Logger } from 'pino';
-import { createBatchWriter } from './batch-writer.ts';
+import { BatchWriter } from './batch-writer.ts';
 
 export type Journal = ReturnType<typeof createJournal>;
 
@@ -12,8 +12,8 @@ const minuteMs = 60_000;
 /** Writes receipts and key uses in the background, so that no request waits for them. */
 export function createJournal(store: ReceiptWrites, log: Logger) {
   const { receiptsWaiting, keyUsesNoted } = receiptsBounds;
-  const receipts = createBatchWriter('receipts', receiptsWaiting, store.recordReceipts, log);
-  const uses = createBatchWriter('last uses of keys', keyUsesNoted, store.recordKeyUses, log);
+  const receipts = new BatchWriter('receipts', receiptsWaiting, store.recordReceipts, log);
+  const uses = new BatchWriter('last uses of keys', keyUsesNoted, store.recordKeyUses, log);
   const { counts } = receipts;
   /** The minute in which each key was last used. */
   const noted = new Map<string, number>();
@@ -32,7 +32,7 @@ export function createJournal(store: ReceiptWrites, log: Logger) {
     },
 
     metrics: [
-      metric('partner_network_receipts_waiting', receipts.waiting),
+      metric('partner_network_receipts_waiting', () => receipts.waiting),
       metric('partner_network_receipts_written_total', () => counts.written),
       metric('partner_network_receipts_dropped_total', () => counts.dropped),
     ],

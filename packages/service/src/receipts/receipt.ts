@@ -1,19 +1,14 @@
 import { holdsKey } from '@partner-network/common/text';
 import { toTime } from '@partner-network/common/times';
+import type { Access } from '@partner-network/http/handle';
 import type { KeyOnFile, Receipt } from '@partner-network/store/port';
-
-/** The customer and grant of a request, as far as they are known. */
-export interface Access {
-  readonly customerId?: string | undefined;
-  readonly grantId?: string | undefined;
-}
 
 /** The receipt of a response. It contains nothing of the response's body. */
 export function receiptOf(
   requestId: string,
-  key: KeyOnFile,
+  key: Pick<KeyOnFile, 'id' | 'partnerId'>,
   { customerId, grantId }: Access,
-  code: string | undefined,
+  outcome: string | undefined,
   nowMs: number,
 ): Receipt {
   return {
@@ -23,7 +18,7 @@ export function receiptOf(
     key_id: key.id,
     ...(customerId !== undefined && { customer_id: ownText(customerId) }),
     ...(grantId !== undefined && { grant_id: ownText(grantId) }),
-    outcome: code ?? 'GRANTED',
+    outcome: outcome ?? 'GRANTED',
   };
 }
 

@@ -45,12 +45,14 @@ async function gzipped(read: () => Promise<Buffer>): Promise<Buffer> {
 
 /** Answers with a body in the best encoding that the client accepts. */
 export function bodyRoute(body: Body, bodyHeaders: readonly string[]): Route {
-  return async ({ rawHeaders, headers }) => {
-    const encoding = encodingFor(rawHeaders);
-    const content = await body(encoding);
-    headers.push(...bodyHeaders, 'Vary', 'Accept-Encoding');
-    if (encoding !== 'identity') headers.push('Content-Encoding', encoding);
-    return content;
+  return {
+    async answer({ rawHeaders, headers }) {
+      const encoding = encodingFor(rawHeaders);
+      const content = await body(encoding);
+      headers.push(...bodyHeaders, 'Vary', 'Accept-Encoding');
+      if (encoding !== 'identity') headers.push('Content-Encoding', encoding);
+      return content;
+    },
   };
 }
 

@@ -6,64 +6,52 @@ import { escaped, inline, rendered } from './markdown.ts';
 interface OpenApi {
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
   readonly servers: readonly { readonly url: string }[];
-  readonly paths: Readonly<Record<string, { readonly get: Operation }>>;
+  readonly paths: Named<{ readonly get: Operation }>;
   readonly components: {
-    readonly schemas: Readonly<Record<string, Schema>>;
-    readonly parameters: Readonly<Record<string, Parameter>>;
-    readonly responses: Readonly<Record<string, Response>>;
+    readonly schemas: Named<Schema>;
+    readonly parameters: Named<Described>;
+    readonly responses: Named<ResponseObject>;
     readonly securitySchemes: { readonly ApiKey: { readonly description: string } };
   };
 }
 
-interface Ref {
-  readonly $ref: string;
-}
+type Named<Value> = Readonly<Record<string, Value>>;
+type Ref = { readonly $ref: string };
 
 interface Operation {
   readonly summary: string;
   readonly description: string;
   readonly tags: readonly [string];
   readonly parameters: readonly Ref[];
-  readonly responses: { readonly 200: Response } & Readonly<Record<string, Response | Ref>>;
+  readonly responses: { readonly 200: ResponseObject } & Named<ResponseObject | Ref>;
   readonly 'x-codeSamples': readonly { readonly lang: string; readonly source: string }[];
 }
 
-interface Parameter {
-  readonly name: string;
-  readonly required: boolean;
+interface ResponseObject {
   readonly description: string;
-  readonly schema: Schema;
+  readonly content: { readonly 'application/json': { schema: Ref; examples: Named<{ value: Example }> } };
 }
 
-interface Response {
-  readonly description: string;
-  readonly content: {
-    readonly 'application/json': {
-      readonly schema: Ref;
-      readonly examples: Readonly<Record<string, { readonly value: Example }>>;
-    };
-  };
-}
+type Example = { readonly cursor?: string; readonly errors?: readonly { readonly code: string }[] };
 
-interface Example {
-  readonly cursor?: string;
-  readonly errors?: readonly { readonly code: string }[];
-}
+type Bound = 'default' | 'minLength' | 'maxLength' | 'minimum' | 'maximum' | 'maxProperties';
 
-interface Schema {
+interface Schema extends Readonly<Partial<Record<Bound, number>>> {
   readonly type: string;
   readonly description?: string;
   readonly format?: string;
   readonly enum?: readonly string[];
-  readonly default?: number;
-  readonly minLength?: number;
-  readonly maxLength?: number;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly maxProperties?: number;
   readonly required?: readonly string[];
-  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly properties?: Named<Schema>;
   readonly items?: Ref;
+}
+
+/** A parameter, or a field of a record. */
+interface Described {
+  readonly name: string;
+  readonly required: boolean;
+  readonly description?: string | undefined;
+  readonly schema: Schema;
 }
 
 /** Renders the introduction, the operations, a list of the guides, and links that skip to an operation. */
@@ -122,12 +110,9 @@ function operationSection(
   const lists = Object.values(schemas[lastOf(page.schema.$ref)]!.properties!);
   const recordName = lastOf(lists.find(({ items }) => items !== undefined)!.items!.$ref);
   const { properties = {}, required = [] } = schemas[recordName]!;
-  const fields = Object.entries(properties).map(([name, schema]) => ({
-    name,
-    required: required.includes(name),
-    description: schema.description ?? '',
-    schema,
-  }));
+  const fields = Object.entries(properties).map(([name, schema]) =>
+    entry({ name, required: required.includes(name), description: schema.description, schema }),
+  );
   const errors = Object.entries(operation.responses).flatMap(([status, response]) =>
     '$ref' in response ? [errorEntry(status, responses[lastOf(response.$ref)]!)] : [],
   );
@@ -144,7 +129,7 @@ ${rendered(operation.description)}
 <p>${inline(operation.responses[200].description)}</p>
 <pre><code>${escaped(JSON.stringify(example?.value, undefined, 2))}</code></pre>
 <h3>Fields of a ${recordName.toLowerCase()}</h3>
-<dl>${fields.map(entry).join('')}</dl>
+<dl>${fields.join('')}</dl>
 <h3>Errors of ${operation.summary}</h3>
 <dl>${errors.join('')}</dl>
 </section>`;
@@ -154,12 +139,12 @@ function lastOf(ref: string): string {
   return ref.slice(ref.lastIndexOf('/') + 1);
 }
 
-function entry({ name, required, description, schema }: Parameter): string {
+function entry({ name, required, description = '', schema }: Described): string {
   const bounds = [required ? 'required' : 'optional', ...boundsOf(schema)].join(', ');
   return `<dt><strong><code>${name}</code></strong> ${escaped(bounds)}</dt><dd>${inline(description)}</dd>`;
 }
 
-function errorEntry(status: string, { description, content }: Response): string {
+function errorEntry(status: string, { description, content }: ResponseObject): string {
   const errors = Object.values(content['application/json'].examples).flatMap(
     ({ value }) => value.errors ?? [],
   );

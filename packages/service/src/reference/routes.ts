@@ -68,6 +68,10 @@ export function referenceRoutes(surroundings: Surroundings, rates: Rates): [stri
   const stored = bodyOfBrotli(() => readFile(new URL('library.js.br', folder)));
   // A demo key works only in a sandbox with the demo data.
   const offered = environment === 'sandbox' ? demoKey : undefined;
+  const document = async () => {
+    const { openApiDocument } = await import('@partner-network/contract/openapi/document');
+    return openApiDocument({ environment, publicUrl: publicUrl() }, rates);
+  };
   const read = async () => {
     const { readGuides } = await import('./guides.ts');
     const key = offered ?? `${keyPrefixes[environment]}…`;
@@ -86,12 +90,12 @@ export function referenceRoutes(surroundings: Surroundings, rates: Rates): [stri
   });
   const page = bodyOf(async () => {
     const { plainReference } = await import('./plain.ts');
-    const { openApiDocument } = await import('@partner-network/contract/openapi/document');
-    const document = openApiDocument({ environment, publicUrl: publicUrl() }, rates);
-    const plain = plainReference(document, await read(), plainGuidesPath.slice(1));
+    const plain = plainReference(await document(), await read(), plainGuidesPath.slice(1));
     return Buffer.from(fillIn(pageTemplate, { ...relativeFiles, ...plain, nonce: '{nonce}' }));
   });
+  const openApi = bodyOf(async () => Buffer.from(JSON.stringify(await document())));
   return [
+    [openApiPath, bodyRoute(openApi, ['Content-Type', json, 'Cache-Control', 'public, max-age=300'])],
     ['/docs', pageRoute(page)],
     [libraryPath, fileRoute(stored, javascript, oneYear)],
     [guidesPath, fileRoute(guides, json, 'no-cache')],
@@ -110,12 +114,14 @@ const htmlHeaders = ['Content-Type', 'text/html; charset=utf-8', ...isolation];
 
 /** The page at /docs. The nonce allows the style elements that the library makes. */
 function pageRoute(page: Body): Route {
-  return async ({ headers }) => {
-    const text = (await page('identity')).toString();
-    const nonce = randomBytes(16).toString('base64');
-    headers.push(...htmlHeaders, 'Cache-Control', 'no-store', 'Cross-Origin-Opener-Policy', 'same-origin');
-    headers.push(...policy(`'self' 'nonce-${nonce}'`));
-    return text.replace('{nonce}', nonce);
+  return {
+    async answer({ headers }) {
+      const text = (await page('identity')).toString();
+      const nonce = randomBytes(16).toString('base64');
+      headers.push(...htmlHeaders, 'Cache-Control', 'no-store', 'Cross-Origin-Opener-Policy', 'same-origin');
+      headers.push(...policy(`'self' 'nonce-${nonce}'`));
+      return text.replace('{nonce}', nonce);
+    },
   };
 }
 

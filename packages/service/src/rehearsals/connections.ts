@@ -1,27 +1,31 @@
-import type { RequestListener, ServerResponse } from 'node:http';
-import { addressOf, createHttpServer, listen } from '@partner-network/http/server/server';
+import type { ServerResponse } from 'node:http';
 import { rehearsalsBounds } from './bounds.ts';
-import type { Response } from './runs.ts';
+import type { SentResponse } from './runs.ts';
 
 /** Responses that are stalled, oldest first. They occupy connections that other clients need. */
 const stalled = new Set<ServerResponse>();
 
-/** Sends a part of a response. Its connection is closed at once if it is torn, or else by the signal. */
+/**
+ * Sends a part of a response. Its connection is closed at once if it is torn, or else after `stallMs` or when
+ * the service stops. `isTooLate` says that the client did not close it before `stallMs`.
+ */
 export function cutOff(
   response: ServerResponse,
-  { cut, body }: Response,
-  signal: AbortSignal,
-  onClosed: () => void,
+  { cut, body }: SentResponse,
+  { stallMs, stopping }: { readonly stallMs: number; readonly stopping: AbortSignal },
+  onClosed: (isTooLate: boolean) => void,
 ): void {
+  const late = AbortSignal.timeout(stallMs);
+  const signal = AbortSignal.any([late, stopping]);
   const close = () => {
     if (response.destroyed) return;
     // First: the client's next request can come before the event `close`.
-    onClosed();
+    onClosed(late.aborted);
     response.destroy();
   };
   response.once('close', () => {
     stalled.delete(response);
-    onClosed();
+    onClosed(late.aborted);
   });
   signal.addEventListener('abort', close);
   // The server would close a silent connection earlier.
@@ -34,18 +38,4 @@ export function cutOff(
     if (stalled.size > rehearsalsBounds.stalls) oldest?.destroy();
   }
   if (signal.aborted) close();
-}
-
-/** The other address of the redirect, on this machine. It sees whether a client sends its key there. */
-export async function openWatchedOrigin(onRequest: RequestListener) {
-  const host = '127.0.0.1';
-  const server = createHttpServer().on('request', onRequest);
-  const origin = addressOf(host, await listen(server, host, 0, '--port'));
-  // A start that fails after this must end the process.
-  server.unref();
-  const close = () => {
-    server.close();
-    server.closeAllConnections();
-  };
-  return { origin, close };
 }

@@ -6,27 +6,27 @@ import type { IncomingMessage } from 'node:http';
 import { httpBounds } from '@partner-network/common/bounds/http';
 import { maskKeys } from '@partner-network/common/text';
 import { within } from '@partner-network/common/timeout';
-import { keyPattern } from '@partner-network/contract/environments';
 import { basePath, operations } from '@partner-network/contract/operations';
 import {
+  type Answer,
   answer,
   type Exchange,
-  type ResponseHead,
+  finish,
   type Route,
   type Routes,
+  respond,
 } from '@partner-network/http/handle';
-import { commonHeaders, refusal } from '@partner-network/http/refusal';
-import { newRequestId, type RequestHead, splitTarget } from '@partner-network/http/request';
-import type { Answer } from '@partner-network/http/server/server';
+import { splitTarget } from '@partner-network/http/request';
 import type { Reads } from '@partner-network/store/port';
 import { identify, requireValid } from '../auth/authenticate.ts';
 import { createKeyCache } from '../auth/key-cache.ts';
 import { type RehearsalsBounds, rehearsalsBounds } from './bounds.ts';
-import { cutOff, openWatchedOrigin } from './connections.ts';
-import { faults, nextCursor, shortened } from './faults.ts';
-import type { Response } from './runs.ts';
-import { createRuns, decoded } from './runs.ts';
+import { cutOff } from './connections.ts';
+import { faults, headersOf, nextCursor, type Page, shortened } from './faults.ts';
+import { keysIn } from './keys-in.ts';
+import { createRuns, type Run, type SentResponse } from './runs.ts';
 import { type ScenarioName, scenarioList, scenarios, type Verdict } from './scenarios.ts';
+import { openWatchedOrigin } from './watched-origin.ts';
 
 export type Rehearsals = Awaited<ReturnType<typeof openRehearsals>>;
 
@@ -39,99 +39,65 @@ export async function openRehearsals(
   const keyOf = (rawHeaders: readonly string[]) => identify(rawHeaders, store, keyCache, 'sandbox');
   const runs = createRuns(bounds, nowMs);
   const stopping = new AbortController();
-  const watched = await openWatchedOrigin((request, response) => {
-    const { url = '', method = '' } = request;
-    const watchId = url.split('/')[1]!;
-    const run = runs.findWatched(watchId);
-    if (run !== undefined) {
-      const { inAuthorization, elsewhere } = keysIn(request);
-      const reason =
-        'The client sent its key to another address. Do not follow redirects, or leave the key out.';
-      run.check('kept-its-key', (inAuthorization ?? elsewhere) === undefined, reason);
-      const target = watched.origin + url.slice(1 + watchId.length);
-      runs.add(run, method, target, performance.now()).status = 404;
-    }
-    const { headers, body } = refusal('NOT_FOUND');
-    response.writeHead(404, [...commonHeaders(newRequestId()), ...headers]).end(body);
+  const watched = await openWatchedOrigin(runs);
+
+  const verdictRoute = ({ scenario, name }: RehearsalPath): Route => ({
+    async answer(exchange) {
+      const key = await keyOf(exchange.rawHeaders);
+      exchange.key = key;
+      requireValid(key, nowMs());
+      return json(exchange, verdictOf(runs.find(key.partnerId, scenario, name), scenario, name));
+    },
   });
 
-  const verdictRoute =
-    (scenario: ScenarioName, name: string): Route =>
-    async (exchange) => {
-      const key = await keyOf(exchange.rawHeaders);
-      exchange.partnerId = key.partnerId;
-      exchange.keyId = key.id;
-      requireValid(key, nowMs());
-      const run = runs.find(key.partnerId, scenario, name);
-      const requests = run.requests.flatMap(({ at, method, path, status }) =>
-        status === undefined ? [] : [{ at, method, path, status }],
-      );
-      // A client may send its key in place of the run.
-      const verdict: Verdict = { scenario, run: maskKeys(name), requests, promises: run.promises(scenario) };
-      return json(exchange, verdict);
-    };
-
-  /** Answers a request by its route, and sends that response or a fault in its place. */
-  const answerRehearsed: Answer = async (routes, log, request, response, startedMs, requests) => {
-    const { url = '', method = '', rawHeaders, httpVersion } = request;
-    const { path, query } = splitTarget(url);
-    const answerBy = (usual: Routes, head: RequestHead, to: ResponseHead = response) =>
-      answer(usual, log, head, to, startedMs, requests);
-    const rehearsed = rehearsalPath(path);
-    if (rehearsed === undefined) return answerBy(routes, request);
-    const { scenario, name, rest } = rehearsed;
-    if (rest === '') return answerBy(new Map([[path, verdictRoute(scenario, name)]]), request);
-
-    const target = targetOf(rest, query);
-    const usualTarget = targetOf(rest, scenario === 'short-pages' ? shortened(query) : query);
-    const usualRequest = { url: usualTarget, method, rawHeaders, httpVersion };
+  /** Adds a request to the run of its key, and judges it. Undefined without a known key. */
+  async function judge(request: IncomingMessage, { scenario, name, target }: Rehearsed, startedMs: number) {
     const { inAuthorization, elsewhere } = keysIn(request);
     const finding = keyOf(['Authorization', `Bearer ${inAuthorization ?? elsewhere}`]);
     const key = await within(httpBounds.answerMs, finding, Error).catch(() => undefined);
-    if (key === undefined) return answerBy(routes, usualRequest);
+    if (key === undefined) return undefined;
     const run = runs.open(key.partnerId, scenario, name);
-    const seen = runs.add(run, method, target, startedMs);
+    const seen = runs.add(run, request.method ?? '', target, startedMs);
     run.judge(seen, elsewhere !== undefined);
+    return { run, seen };
+  }
 
-    const listing = method === 'GET' ? operations.find(({ path }) => path === rest)?.name : undefined;
+  /** Makes the usual response to a request, and sends it or a fault in its place. */
+  const answerRehearsed: Answer = async (site, request, response, startedMs) => {
+    const rehearsed = rehearsedRequest(request);
+    if (rehearsed === undefined) return answer(site, request, response, startedMs);
+    const { scenario, name, target, usualRequest } = rehearsed;
+    const judged = await judge(request, rehearsed, startedMs);
+    if (judged === undefined) return answer(site, usualRequest, response, startedMs);
+    const { run, seen } = judged;
+    const exchange = await respond(site, usualRequest, startedMs);
+    const { requestId, status, headers, body = '' } = exchange;
+    const usual: SentResponse = { status, headers: headersOf(headers), body };
     const watchedUrl = `${watched.origin}/${run.watchId}${target}`;
-    // The usual response is made, and not sent yet. Its receipt has the outcome of what is sent.
-    const usual = { status: 0, headers: [] as string[], body: '' as string | Buffer };
-    let sent: Response = usual;
-    await answerBy(routes, usualRequest, {
-      writeHead: (status, headers) => Object.assign(usual, { status, headers }),
-      end: (body = '') => {
-        usual.body = body;
-        if (listing === undefined || usual.status !== 200) return;
-        run.pages += 1;
-        sent = faults[scenario]?.({ ...usual, listing, query, watchedUrl }, run) ?? usual;
-        if (sent !== usual) run.faults += 1;
-      },
-      get outcome() {
-        return sent.outcome;
-      },
-    });
-    if (sent !== usual) {
-      const shown = { scenario, run: maskKeys(name), fault: sent.cut ?? sent.status };
-      log.info({ request_id: usual.headers[1], ...shown }, 'rehearsal');
-    }
+    const page = pageOf(rehearsed, { ...usual, requestId, watchedUrl });
+    const fault = page && faultOf(page, run, scenario);
+    const sent = fault ?? usual;
     run.answer(seen, sent, performance.now());
-    response.writeHead(sent.status, [...sent.headers]);
-    if (sent.cut !== undefined) {
-      const late = AbortSignal.timeout(bounds.stallMs);
-      const onClosed = () => run.close(seen, performance.now(), late.aborted);
-      cutOff(response, sent, AbortSignal.any([late, stopping.signal]), onClosed);
-      return 0;
+    response.writeHead(sent.status, sent.headers);
+    if (sent.cut === undefined) {
+      const isLast = page !== undefined && sent.status === 200 && nextCursor(usual) === undefined;
+      if (isLast) response.once('finish', () => run.reachLastPage());
+      response.end(sent.body);
+    } else {
+      const onClosed = (isTooLate: boolean) => run.close(seen, performance.now(), isTooLate);
+      cutOff(response, sent, { stallMs: bounds.stallMs, stopping: stopping.signal }, onClosed);
     }
-    if (listing !== undefined && sent.status === 200 && nextCursor(usual) === undefined)
-      response.once('finish', () => run.reachLastPage());
-    response.end(sent.body);
-    return sent.body.length;
+    finish(site, exchange, sent.outcome);
+    if (fault !== undefined) {
+      const shown = { scenario, run: maskKeys(name), fault: fault.cut ?? fault.status };
+      site.log.info({ request_id: requestId, ...shown }, 'rehearsal');
+    }
+    return sent.cut === undefined ? sent.body.length : 0;
   };
 
   return {
     answer: answerRehearsed,
-    routes: withRehearsals,
+    routes: (usual: Routes) => withRehearsals(usual, verdictRoute),
     close: () => {
       stopping.abort();
       watched.close();
@@ -139,33 +105,73 @@ export async function openRehearsals(
   };
 }
 
+/** Finds the usual routes, the list of scenarios, and the routes of all runs. */
+function withRehearsals(usual: Routes, verdictRoute: (path: RehearsalPath) => Route): Routes {
+  const list: Route = { answer: async (exchange) => json(exchange, { scenarios: scenarioList }) };
+  return {
+    get(path) {
+      if (path === '/rehearsals') return list;
+      const rehearsed = rehearsalPath(path);
+      if (rehearsed === undefined) return usual.get(path);
+      return rehearsed.rest === '' ? verdictRoute(rehearsed) : usual.get(rehearsed.rest);
+    },
+  };
+}
+
+interface RehearsalPath {
+  readonly scenario: ScenarioName;
+  readonly name: string;
+  /** The path after the run. Empty in the path of a verdict. */
+  readonly rest: string;
+}
+
 const pathForm = new RegExp(`^/rehearsals/([a-z-]+)(?:\\.([\\w-]{1,64}))?(${basePath}(?:/.*)?)?$`);
 
-/** `rest` is empty in the path of a verdict. Undefined for every other path, and for an unknown scenario. */
-function rehearsalPath(path: string) {
+/** Undefined for a path outside of rehearsals, and for an unknown scenario. */
+function rehearsalPath(path: string): RehearsalPath | undefined {
   const [, scenario = '', name = 'default', rest = ''] = pathForm.exec(path) ?? [];
   return Object.hasOwn(scenarios, scenario) ? { scenario: scenario as ScenarioName, name, rest } : undefined;
 }
 
-/** The usual routes and the list of scenarios. The paths of runs exist too. */
-function withRehearsals(usual: Routes): Routes {
-  const list: Route = async (exchange) => json(exchange, { scenarios: scenarioList });
-  const routes = new Map(usual).set('/rehearsals', list);
-  const has = (path: string) => path === '/rehearsals' || usual.has(rehearsalPath(path)?.rest || path);
-  return Object.assign(routes, { has });
+type Rehearsed = NonNullable<ReturnType<typeof rehearsedRequest>>;
+
+/** A request of a run, and the request that the service answers usually. Undefined for other requests. */
+function rehearsedRequest({ url = '', method = '', rawHeaders, httpVersion }: IncomingMessage) {
+  const { path, query } = splitTarget(url);
+  const rehearsed = rehearsalPath(path);
+  if (rehearsed === undefined || rehearsed.rest === '') return undefined;
+  const { scenario, rest } = rehearsed;
+  const usualTarget = targetOf(rest, scenario === 'short-pages' ? shortened(query) : query);
+  const usualRequest = { url: usualTarget, method, rawHeaders, httpVersion };
+  return { ...rehearsed, method, query, target: targetOf(rest, query), usualRequest };
+}
+
+const targetOf = (path: string, query: string) => (query === '' ? path : `${path}?${query}`);
+
+/** The page in a response. Undefined if the response has none. */
+function pageOf({ method, rest, query }: Rehearsed, usual: Omit<Page, 'listing' | 'query'>) {
+  const listing = operations.find(({ path }) => path === rest)?.name;
+  const hasPage = listing !== undefined && method === 'GET' && usual.status === 200;
+  return hasPage ? { ...usual, listing, query } : undefined;
+}
+
+/** The fault that is due in place of a page. */
+function faultOf(page: Page, run: Run, scenario: ScenarioName): SentResponse | undefined {
+  run.pages += 1;
+  const fault = faults[scenario]?.(page, run);
+  if (fault !== undefined) run.faults += 1;
+  return fault;
+}
+
+function verdictOf(run: Run, scenario: ScenarioName, name: string): Verdict {
+  const requests = run.requests.flatMap(({ at, method, path, status }) =>
+    status === undefined ? [] : [{ at, method, path, status }],
+  );
+  // A client may send its key in place of the run.
+  return { scenario, run: maskKeys(name), requests, promises: run.promises(scenario) };
 }
 
 function json({ headers }: Exchange, body: object): string {
   headers.push('Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store');
   return JSON.stringify(body);
-}
-
-const targetOf = (path: string, query: string) => (query === '' ? path : `${path}?${query}`);
-
-const keyForm = new RegExp(keyPattern);
-
-/** The first text of the form of a key in the Authorization header, and in the rest of a request. */
-function keysIn({ url, headers: { authorization = '', ...others } }: IncomingMessage) {
-  const keyIn = (text: string) => keyForm.exec(decoded(text))?.[0];
-  return { inAuthorization: keyIn(authorization), elsewhere: keyIn(JSON.stringify([url, others])) };
 }

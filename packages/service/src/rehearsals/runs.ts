@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { holdsKey, maskKeys } from '@partner-network/common/text';
 import { type RehearsalsBounds, rehearsalsBounds } from './bounds.ts';
+import { decoded } from './keys-in.ts';
 import {
   keptReasons,
   type PromiseName,
@@ -10,10 +11,10 @@ import {
   type Verdict,
 } from './scenarios.ts';
 
-export interface Response {
+/** What a rehearsal sends: the usual response of the service, or a fault in its place. */
+export interface SentResponse {
   readonly status: number;
-  /** Names and values alternate. */
-  readonly headers: readonly string[];
+  readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Buffer;
   /** `torn`: only half of the body is sent. `stalled`: only the headers are sent. */
   readonly cut?: 'torn' | 'stalled';
@@ -21,7 +22,7 @@ export interface Response {
   readonly outcome?: string;
 }
 
-export interface SeenRequest {
+interface SeenRequest {
   /** The same for requests with the same method, path and query. */
   readonly id: string;
   readonly at: string;
@@ -124,7 +125,7 @@ export class Run {
   }
 
   /** Remembers what the client has to do about a response. */
-  answer(request: SeenRequest, { status, headers, body, cut }: Response, sentMs: number): void {
+  answer(request: SeenRequest, { status, headers, body, cut }: SentResponse, sentMs: number): void {
     request.status = status;
     if (status === 400 && body.includes('"code":"INVALID_CURSOR"')) {
       // The error says to start again. The client may do so at once.
@@ -180,11 +181,12 @@ export class Run {
   }
 }
 
-function waitOf(headers: readonly string[]): number | undefined {
-  const value = (name: string) => (headers.includes(name) ? Number(headers[headers.indexOf(name) + 1]) : NaN);
-  const all = [value('Retry-After-Ms'), 1_000 * value('Retry-After')];
-  return all.find((ms) => !Number.isNaN(ms));
+function waitOf({ 'Retry-After-Ms': ms, 'Retry-After': seconds }: SentResponse['headers']) {
+  if (ms !== undefined) return Number(ms);
+  return seconds === undefined ? undefined : 1_000 * Number(seconds);
 }
+
+export type Runs = ReturnType<typeof createRuns>;
 
 /** The runs of all partners, in memory. If there are too many, the longest idle run is forgotten. */
 export function createRuns(bounds: RehearsalsBounds, nowMs: () => number) {
@@ -251,9 +253,4 @@ function shownTarget(target: string, characters: number): string {
   });
   // A copy, because a part of a string keeps the whole string in memory.
   return Buffer.from(shown.slice(0, characters)).toString();
-}
-
-/** Decodes percent-encoding where it is valid. */
-export function decoded(text: string): string {
-  return text.replace(/%[0-9a-f]{2}/gi, (code) => String.fromCharCode(Number.parseInt(code.slice(1), 16)));
 }

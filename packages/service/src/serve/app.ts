@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { openApiPath } from '@partner-network/contract/operations';
-import type { Exchange, Route, Routes } from '@partner-network/http/handle';
+import type { Route } from '@partner-network/http/handle';
 import { createKeyCache } from '../auth/key-cache.ts';
 import { listings } from '../listings/index.ts';
-import { openApiRoute } from '../reference/openapi.ts';
 import { referenceRoutes, type Surroundings } from '../reference/routes.ts';
 import { listingRoute, type PipelineParts } from './pipeline.ts';
 
@@ -13,7 +11,7 @@ export type Parts = PipelineParts & Surroundings;
 const placeholderImage = readFileSync(new URL('../../assets/brand-placeholder.png', import.meta.url));
 
 /** Every path of the public address. */
-export function createApp(parts: Parts): Routes {
+export function createApp(parts: Parts): ReadonlyMap<string, Route> {
   const keyCache = createKeyCache();
   const limiters = Object.entries(parts.limiters);
   const rates = Object.fromEntries(limiters.map(([name, { ratePerSecond }]) => [name, ratePerSecond]));
@@ -22,13 +20,14 @@ export function createApp(parts: Parts): Routes {
       listing.operation.path,
       listingRoute(parts, keyCache, listing),
     ]),
-    [openApiPath, openApiRoute(parts.environment, rates, parts.publicUrl)],
     ['/assets/brand-placeholder.png', imageRoute],
     ...referenceRoutes(parts, rates),
   ]);
 }
 
-async function imageRoute({ headers }: Exchange): Promise<Buffer> {
-  headers.push('Content-Type', 'image/png', 'Cache-Control', 'public, max-age=86400');
-  return placeholderImage;
-}
+const imageRoute: Route = {
+  answer: async ({ headers }) => {
+    headers.push('Content-Type', 'image/png', 'Cache-Control', 'public, max-age=86400');
+    return placeholderImage;
+  },
+};

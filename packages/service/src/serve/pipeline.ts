@@ -1,7 +1,7 @@
 /** The pipeline of a listing request: authenticate, scope, rate limit, parameters, grant, query, respond. */
 import type { Environment } from '@partner-network/contract/environments';
 import { type ListingName, parametersBoundToCursor } from '@partner-network/contract/operations';
-import type { Route } from '@partner-network/http/handle';
+import type { Exchange, Route } from '@partner-network/http/handle';
 import type { Overload } from '@partner-network/http/overload/overload';
 import { parseParameters, validParameters } from '@partner-network/http/parameters/parameters';
 import type { Reads } from '@partner-network/store/port';
@@ -13,7 +13,7 @@ import type { Limiter } from '../limiter/port.ts';
 import { admit } from '../limiter/rate-limit.ts';
 import type { Listing } from '../listings/listing.ts';
 import type { Journal } from '../receipts/journal.ts';
-import { type Access, receiptOf } from '../receipts/receipt.ts';
+import { receiptOf } from '../receipts/receipt.ts';
 
 export interface PipelineParts {
   readonly environment: Environment;
@@ -41,22 +41,11 @@ export function listingRoute(parts: PipelineParts, keyCache: KeyCache, listing: 
     nowMs,
   };
 
-  return async (exchange) => {
+  async function answer(exchange: Exchange): Promise<string> {
     exchange.operation = operation.id;
     const key = await identify(exchange.rawHeaders, store, keyCache, environment);
-    // Logged even if the key is refused below, so that the use of a leaked key can be traced.
-    exchange.partnerId = key.partnerId;
-    exchange.keyId = key.id;
-    let access: Access | undefined;
-    if (accessOf !== undefined) {
-      // From here on every answer leaves a receipt, including refusals.
-      exchange.onAnswered = (code) => {
-        // A refusal has the grant that the request named, even if a rehearsal refuses what was granted.
-        if (code !== undefined) access = undefined;
-        access ??= accessOf(validParameters(operation, exchange.query));
-        journal.add(receiptOf(exchange.requestId, key, access, code, nowMs()));
-      };
-    }
+    // Also for a key that is refused below, so that the use of a leaked key can be traced.
+    exchange.key = key;
     requireValid(key, nowMs());
     journal.noteUse(key.id, nowMs());
     requireScope(key, operation.scope);
@@ -73,7 +62,7 @@ export function listingRoute(parts: PipelineParts, keyCache: KeyCache, listing: 
     // The store checks the grant and reads the page in one statement.
     const query = () => listing.page(sources, key, parameters, position);
     const page = await (overload === undefined ? query() : overload.withinShare(key.partnerId, query));
-    if (accessOf !== undefined) access = { ...accessOf(parameters), grantId: page.grantId };
+    if (accessOf !== undefined) exchange.access = { ...accessOf(parameters), grantId: page.grantId };
 
     const { records, bytes, next, walPosition = 0n } = page;
     const ending =
@@ -82,5 +71,17 @@ export function listingRoute(parts: PipelineParts, keyCache: KeyCache, listing: 
     // Invalid UTF-8 that another tool stored has become U+FFFD, so the byte count alone does not prove ASCII.
     exchange.isAscii = bytes === records.length && !records.includes('\ufffd');
     return `{"${operation.name}":[${records}]${ending}}`;
-  };
+  }
+
+  if (accessOf === undefined) return { answer };
+
+  /** Writes the receipt of a sent response, also of a refusal, if a key was found. */
+  function sent({ requestId, query, key, access }: Exchange, outcome: string | undefined): void {
+    if (key === undefined) return;
+    // A refusal has the grant that the request named, even if a rehearsal refuses what was granted.
+    const named = outcome === undefined ? access! : accessOf!(validParameters(operation, query));
+    journal.add(receiptOf(requestId, key, named, outcome, nowMs()));
+  }
+
+  return { answer, sent };
 }

@@ -3,13 +3,14 @@ import type { Output } from '@partner-network/common/command-line/output';
 import { createLog } from '@partner-network/common/observability/log';
 import { readMetrics } from '@partner-network/common/observability/metric';
 import { buildInfo } from '@partner-network/common/observability/process-metrics';
-import { createStopSignal, drainOn } from '@partner-network/common/signals';
+import { createStopSignal } from '@partner-network/common/signals';
 import { ownVersion } from '@partner-network/common/version';
 import { basePath } from '@partner-network/contract/operations';
 import { startHealth } from '@partner-network/http/operations/health';
 import type { Served } from '@partner-network/store/served';
 import type { Logger } from 'pino';
-import type { ServeSettings } from '../settings.ts';
+import type { ServeSettings } from '../settings/serve.ts';
+import { drainOn } from './drain.ts';
 import type { Serving } from './service.ts';
 
 type Open = (

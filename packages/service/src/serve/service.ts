@@ -1,17 +1,12 @@
 import { httpBounds } from '@partner-network/common/bounds/http';
+import { originOf } from '@partner-network/common/host-and-port';
 import { type MetricRead, readMetrics } from '@partner-network/common/observability/metric';
 import { watchThisProcess } from '@partner-network/common/observability/process-metrics';
 import { connectionsWithin, openFileLimit } from '@partner-network/common/open-files';
-import type { Routes } from '@partner-network/http/handle';
-import { createOverload } from '@partner-network/http/overload/overload';
+import type { Route } from '@partner-network/http/handle';
+import { Overload } from '@partner-network/http/overload/overload';
 import { createRequestMetrics } from '@partner-network/http/request-metrics';
-import {
-  addressOf,
-  createHttpServer,
-  listen,
-  portOf,
-  serveRoutes,
-} from '@partner-network/http/server/server';
+import { createHttpServer, listen, portOf, serveSite } from '@partner-network/http/server/server';
 import { openStore } from '@partner-network/store/engines';
 import type { Store } from '@partner-network/store/port';
 import type { Served } from '@partner-network/store/served';
@@ -20,7 +15,7 @@ import { openCursors } from '../cursors/key-refresh.ts';
 import { type OpenLimiters, openLimiters } from '../limiter/open.ts';
 import { createJournal } from '../receipts/journal.ts';
 import type { Rehearsals } from '../rehearsals/rehearsals.ts';
-import type { ServiceSettings } from '../settings.ts';
+import type { ServiceSettings } from '../settings/serve.ts';
 import { loadTracing } from '../tracing/load.ts';
 import type { Tracing } from '../tracing/open-telemetry.ts';
 import { createApp, type Parts } from './app.ts';
@@ -75,7 +70,7 @@ export async function openService(
   opened.defer(async () => tracing?.close());
   const journal = createJournal(store, log);
   opened.defer(journal.close);
-  const overload = createOverload({ connections: settings.storeOptions.connections }, log);
+  const overload = new Overload(settings.storeOptions.connections, log);
   const watched = watchThisProcess();
   opened.defer(watched.close);
   const cursors = await openCursors(store, Date.now, log);
@@ -83,7 +78,7 @@ export async function openService(
 
   const server = createHttpServer();
   const requests = createRequestMetrics();
-  const address = () => addressOf(host, portOf(server));
+  const address = () => originOf(host, portOf(server));
   const publicUrl = () => settings.publicUrl ?? address();
   const parts = {
     environment,
@@ -103,12 +98,8 @@ export async function openService(
   // Before `listen`: a worker can get a connection before `listen` resolves.
   const rehearsals = given.isWorker ? undefined : await rehearsalsOf(parts);
   const routes = await routesOf(parts, tracing);
-  const http = serveRoutes(server, rehearsals?.routes(routes) ?? routes, log, {
-    room,
-    overload,
-    requests,
-    answer: rehearsals?.answer,
-  });
+  const site = { routes: rehearsals?.routes(routes) ?? routes, log, requests };
+  const http = serveSite(server, site, { room, overload, answer: rehearsals?.answer });
   await given.beforeRequests?.();
   await listen(server, host, port, '--port');
   opened.defer(http.close);
@@ -129,7 +120,7 @@ export async function openService(
 }
 
 /** The routes, wrapped in spans if traces are sent. Without tracing nothing of it is loaded. */
-async function routesOf(parts: Parts, tracing: Tracing | undefined): Promise<Routes> {
+async function routesOf(parts: Parts, tracing: Tracing | undefined): Promise<ReadonlyMap<string, Route>> {
   if (tracing === undefined) return createApp(parts);
   const { tracedParts, tracedRoutes } = await import('../tracing/parts.ts');
   return tracedRoutes(createApp(tracedParts(parts, tracing)), tracing);

@@ -2,7 +2,7 @@
 import type { SpanContext } from '@opentelemetry/api';
 import { inside, note, type Span, traced } from '@partner-network/common/observability/span';
 import { operations } from '@partner-network/contract/operations';
-import type { Exchange, Route, Routes } from '@partner-network/http/handle';
+import type { Exchange, Route } from '@partner-network/http/handle';
 import { headerValues } from '@partner-network/http/request';
 import type { Reads } from '@partner-network/store/port';
 import type { Limiter } from '../limiter/port.ts';
@@ -44,13 +44,13 @@ function tracedLimiter(limiter: Limiter): Limiter {
 }
 
 /** Traces the requests for known paths; requests for other paths cost no trace. */
-export function tracedRoutes(routes: Routes, tracing: Tracing): Routes {
+export function tracedRoutes(routes: ReadonlyMap<string, Route>, tracing: Tracing) {
   return new Map([...routes].map(([path, route]) => [path, tracedRoute(path, route, tracing)]));
 }
 
 function tracedRoute(path: string, route: Route, tracing: Tracing): Route {
-  return (exchange) => {
-    if (!tracing.isSampled()) return route(exchange);
+  const answer = (exchange: Exchange) => {
+    if (!tracing.isSampled()) return route.answer(exchange);
     const { method, requestId, rawHeaders } = exchange;
     const attributes = {
       'http.request.method': method,
@@ -61,8 +61,9 @@ function tracedRoute(path: string, route: Route, tracing: Tracing): Route {
     };
     const span = tracing.begin(`${method} ${path}`, attributes, callersSpan(rawHeaders));
     exchange.trace = { id: span.traceId, end: (status, code) => endRequest(span, exchange, status, code) };
-    return inside(span, () => route(exchange));
+    return inside(span, () => route.answer(exchange));
   };
+  return { ...route, answer };
 }
 
 /** Version 00 of W3C Trace Context, the only version that exists; ids of only zeros are invalid. */
@@ -76,11 +77,11 @@ function callersSpan(rawHeaders: readonly string[]): SpanContext | undefined {
   return { traceId, spanId, traceFlags: Number.parseInt(flags!, 16) };
 }
 
-function endRequest(span: Span, { operation, partnerId }: Exchange, status: number, code?: string): void {
+function endRequest(span: Span, { operation, key }: Exchange, status: number, code?: string): void {
   span.note({
     'http.response.status_code': status,
     ...(operation !== undefined && { 'partner_network.operation': operation }),
-    ...(partnerId !== undefined && { 'partner_network.partner_id': partnerId }),
+    ...(key !== undefined && { 'partner_network.partner_id': key.partnerId }),
     ...(code !== undefined && { 'partner_network.code': code }),
   });
   // A 4xx is the client's error, not one of the service.

@@ -7,15 +7,6 @@ import {
 } from '@partner-network/common/command-line/options';
 import { isWebAddress } from '@partner-network/common/text';
 
-/** OpenTelemetry specifies that an empty variable counts as not set. */
-function otelVariable<T>(
-  variable: string,
-  read: (text: string) => T | Problem,
-  help: string,
-): Option<T | undefined> {
-  return { ...variableOnly(variable, read, help), mayBeEmpty: true };
-}
-
 function collectorUrl(text: string): string | Problem {
   return isWebAddress(text) && !/[?#]/.test(text)
     ? new URL(text).href.replace(/\/+$/, '')
@@ -24,22 +15,27 @@ function collectorUrl(text: string): string | Problem {
       );
 }
 
+/** OpenTelemetry specifies that an empty variable counts as not set. */
+function endpoint(variable: string, help: string): Option<string | undefined> {
+  return { ...variableOnly(variable, collectorUrl, help), mayBeEmpty: true };
+}
+
 /** A variable that is checked only if traces are sent: it may be set for other programs. */
-const unchecked = (variable: string, help: string) => otelVariable(variable, (text) => text, help);
+function unchecked(variable: string, help: string): Option<string | undefined> {
+  return { ...variableOnly(variable, (text) => text, help), mayBeEmpty: true };
+}
 
 function uncheckedWith(variable: string, fallback: string, help: string): Option<string> {
   return { ...unchecked(variable, help), default: fallback, resolve: ([text = fallback]) => text };
 }
 
 export const tracingSettings = {
-  'otlp-endpoint': otelVariable(
+  'otlp-endpoint': endpoint(
     'OTEL_EXPORTER_OTLP_ENDPOINT',
-    collectorUrl,
     'address of an OpenTelemetry collector, to which /v1/traces is added; without it, no traces are sent',
   ),
-  'otlp-traces-endpoint': otelVariable(
+  'otlp-traces-endpoint': endpoint(
     'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
-    collectorUrl,
     'full address for traces, including the path; wins over OTEL_EXPORTER_OTLP_ENDPOINT',
   ),
   'sdk-disabled': unchecked('OTEL_SDK_DISABLED', 'true turns traces off, whatever else is set'),
@@ -103,22 +99,20 @@ const shareForm = /^(?:0|1|0?\.\d+|[01]\.0+)$/;
 export function conflictsOfTracing(config: TracingConfig): string[] {
   if (tracesOf(config) === undefined) return [];
   const { 'traces-sampler': sampler, 'traces-sampler-arg': share } = config;
-  const oneOf = (allowed: readonly string[], given: string) =>
-    allowed.includes(given) ? undefined : `one of ${allowed.join(', ')}`;
-  const areHeaders = headersForm.test(config['otlp-headers'] ?? '');
-  // An unknown sampler may have another kind of argument.
-  const isShare = shareForm.test(share) || !samplers.includes(sampler);
-  const needed = {
-    OTEL_TRACES_EXPORTER: oneOf(['otlp', 'none'], config['traces-exporter']),
-    OTEL_EXPORTER_OTLP_COMPRESSION: oneOf(['none', 'gzip'], config['otlp-compression']),
-    OTEL_EXPORTER_OTLP_PROTOCOL: oneOf(['http/json', 'http/protobuf'], config['otlp-protocol']),
-    OTEL_TRACES_SAMPLER: oneOf(samplers, sampler),
-    OTEL_EXPORTER_OTLP_HEADERS: areHeaders
-      ? undefined
-      : 'a list of NAME=VALUE, separated by commas, with percent-encoded values',
-    OTEL_TRACES_SAMPLER_ARG: isShare ? undefined : 'a number from 0 to 1',
-  };
-  return Object.entries(needed).flatMap(([variable, form]) =>
-    form === undefined ? [] : [`${variable} must be ${form}.`],
-  );
+  const oneOf = (variable: string, allowed: readonly string[], given: string) =>
+    allowed.includes(given) ? [] : [`${variable} must be one of ${allowed.join(', ')}.`];
+  const matching = (variable: string, form: RegExp, given: string, what: string) =>
+    form.test(given) ? [] : [`${variable} must be ${what}.`];
+  const headers = 'a list of NAME=VALUE, separated by commas, with percent-encoded values';
+  return [
+    ...oneOf('OTEL_TRACES_EXPORTER', ['otlp', 'none'], config['traces-exporter']),
+    ...oneOf('OTEL_EXPORTER_OTLP_COMPRESSION', ['none', 'gzip'], config['otlp-compression']),
+    ...oneOf('OTEL_EXPORTER_OTLP_PROTOCOL', ['http/json', 'http/protobuf'], config['otlp-protocol']),
+    ...oneOf('OTEL_TRACES_SAMPLER', samplers, sampler),
+    ...matching('OTEL_EXPORTER_OTLP_HEADERS', headersForm, config['otlp-headers'] ?? '', headers),
+    // An unknown sampler may have another kind of argument.
+    ...(samplers.includes(sampler)
+      ? matching('OTEL_TRACES_SAMPLER_ARG', shareForm, share, 'a number from 0 to 1')
+      : []),
+  ];
 }

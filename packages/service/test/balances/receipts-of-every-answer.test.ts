@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { anyCharacter } from '../../../../checks/fuzz/words.ts';
-import { createOverload } from '../../../http/src/overload/overload.ts';
+import { Overload } from '../../../http/src/overload/overload.ts';
 import { type Receipt, StoreUnavailable } from '../../../store/src/port.ts';
 import { balances, keys } from '../../../testkit/fixtures/fixture.ts';
 import { answersIn, assertUnavailable, errorsOf } from '../../../testkit/fixtures/http.ts';
@@ -193,7 +193,7 @@ for (const [answer, bytes] of Object.entries(answeredBefore)) {
 }
 
 for (const [what, choices] of Object.entries<Choices>({
-  'is shed': { overload: createOverload({ connections: 0 }, watchedLog().log) },
+  'is shed': { overload: new Overload(0, watchedLog().log) },
   'fails because its key cannot be read': {
     reads: async ({ store }) => ({ ...store, findKey: () => Promise.reject(new StoreUnavailable('away')) }),
   },

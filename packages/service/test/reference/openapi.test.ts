@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openApiDocument } from '@partner-network/contract/openapi/document';
 import { openApiPath } from '@partner-network/contract/operations';
-import type { Exchange } from '../../../http/src/handle.ts';
+import { exchangeOf } from '../../../testkit/fixtures/exchange.ts';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { publicUrl, startTestService } from '../../../testkit/fixtures/service.ts';
 import { createMemoryLimiter } from '../../src/limiter/memory.ts';
-import { openApiRoute } from '../../src/reference/openapi.ts';
+import { referenceRoutes } from '../../src/reference/routes.ts';
 
 const rates = { brands: 50, balances: 7 };
 const limiters = {
@@ -29,13 +29,10 @@ test('the OpenAPI document needs no key, and has the address and the rates of th
 
 test('a failure to build it is not cached: the next request gets it', async () => {
   const known: string[] = [];
-  const route = openApiRoute('sandbox', rates, () => known[0] ?? assert.fail('not known yet'));
-  await assert.rejects(route(exchangeOf('')), /not known yet/);
+  const publicUrlOf = () => known[0] ?? assert.fail('not known yet');
+  const routes = referenceRoutes({ environment: 'sandbox', publicUrl: publicUrlOf }, rates);
+  const route = new Map(routes).get(openApiPath)!;
+  await assert.rejects(route.answer(exchangeOf()), /not known yet/);
   known.push(publicUrl);
-  assert.match(String(await route(exchangeOf(''))), /^\{"openapi"/);
+  assert.match(String(await route.answer(exchangeOf())), /^\{"openapi"/);
 });
-
-function exchangeOf(accepted: string): Exchange {
-  const rawHeaders = ['Accept-Encoding', accepted];
-  return { requestId: '', startedMs: 0, method: 'GET', rawHeaders, query: '', headers: [] };
-}

@@ -39,8 +39,8 @@ function judge(scenario: ScenarioName, steps: readonly Step[]) {
     run.requests.push(request);
     run.judge(request, step.hasKeyElsewhere ?? false);
     if (step.isFault) run.faults += 1;
-    const headers =
-      step.waitMs === undefined ? [] : ['Retry-After', '9', 'Retry-After-Ms', String(step.waitMs)];
+    const wait = { 'Retry-After': '9', 'Retry-After-Ms': String(step.waitMs) };
+    const headers: Record<string, string> = step.waitMs === undefined ? {} : wait;
     const body = JSON.stringify({ errors: [{ code }] });
     run.answer(request, { status, headers, body, ...(cut && { cut }) }, atMs + (cut ? 0 : tookMs));
     if (cut) run.close(request, atMs + tookMs, step.isTooLate ?? false);
@@ -143,7 +143,7 @@ test('resumed: a client that does not time out breaks it, unless it sent the req
   run.judge(requestAt(0), false);
   run.faults += 1;
   const request = requestAt(0);
-  run.answer(request, { status: 200, headers: [], body: '', cut: 'stalled' }, 1);
+  run.answer(request, { status: 200, headers: {}, body: '', cut: 'stalled' }, 1);
   run.judge(requestAt(5_000), false);
   run.close(request, 30_000, true);
   assert.deepEqual(notKept({ promises: run.promises('stalled') }), { 'reached-the-last-page': 'pending' });

@@ -11,6 +11,7 @@ import {
 import { scopes } from '@partner-network/contract/scopes';
 import { Refusal } from '../../../http/src/refusal.ts';
 import type { KeyOnFile, Reads } from '../../../store/src/port.ts';
+import { exchangeOf } from '../../../testkit/fixtures/exchange.ts';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { createKeyCache } from '../../src/auth/key-cache.ts';
 import { createCursors } from '../../src/cursors/cursors.ts';
@@ -40,10 +41,10 @@ function callerOf(operation: Operation, nowMs = Date.now) {
   );
   /** The cursor of the response, or the code of the refusal. */
   return async (query: Query): Promise<string> => {
-    const request = { requestId: '', startedMs: 0, method: 'GET', query: String(new URLSearchParams(query)) };
-    const rawHeaders = ['Authorization', `Bearer ${keys.acme}`];
+    const authorization = ['Authorization', `Bearer ${keys.acme}`];
+    const exchange = exchangeOf(authorization, String(new URLSearchParams(query)));
     try {
-      return JSON.parse(String(await route({ ...request, rawHeaders, headers: [] }))).cursor;
+      return JSON.parse(String(await route.answer(exchange))).cursor;
     } catch (thrown) {
       assert.ok(thrown instanceof Refusal);
       return thrown.errors[0]!.code;

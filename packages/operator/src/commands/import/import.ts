@@ -12,7 +12,7 @@ import {
   plainText,
   wholeNumber,
 } from '@partner-network/common/command-line/options';
-import { largestPort } from '@partner-network/service/settings';
+import { largestPort } from '@partner-network/service/settings/listen';
 import type { ImportKind, Missing } from '@partner-network/store/port';
 import { collectFaultyLines } from '../../ingest/faults.ts';
 import { hasFailed } from '../../ingest/import.ts';

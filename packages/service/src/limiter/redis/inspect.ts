@@ -1,6 +1,7 @@
 /** Checks the Redis of the rate limit for `doctor`, without writing to it. */
 
 import { type Finding, failed, ok, warning } from '@partner-network/common/finding';
+import { hostAndPort } from '@partner-network/common/host-and-port';
 import type { Environment } from '@partner-network/contract/environments';
 import { instancesKey, optionsOf } from './link.ts';
 import { kindOf } from './reply.ts';
@@ -26,7 +27,7 @@ const remedies: Readonly<Record<string, string>> = {
 export async function inspectRedis(address: RedisAddress, environment: Environment): Promise<RedisInspected> {
   const { Redis } = await import('ioredis');
   const redis = new Redis({ ...optionsOf(address), lazyConnect: true, retryStrategy: () => null });
-  const where = `Redis at ${address.host}:${address.port}`;
+  const where = `Redis at ${hostAndPort(address.host, address.port)}`;
   // A wrong password is reported by an event. The commands after it fail with a less useful error.
   const errors: unknown[] = [];
   redis.on('error', (error) => errors.push(error));

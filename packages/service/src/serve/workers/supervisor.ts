@@ -1,12 +1,12 @@
+import { originOf } from '@partner-network/common/host-and-port';
 import { joinedMetrics, readMetrics } from '@partner-network/common/observability/metric';
 import { watchThisProcess } from '@partner-network/common/observability/process-metrics';
 import { OperatorError } from '@partner-network/common/operator-error';
-import { addressOf } from '@partner-network/http/server/server';
 import { openStore } from '@partner-network/store/engines';
 import { StoreUnavailable } from '@partner-network/store/port';
 import type { Logger } from 'pino';
 import { openLimiters } from '../../limiter/open.ts';
-import type { ServeSettings } from '../../settings.ts';
+import type { ServeSettings } from '../../settings/serve.ts';
 import type { Choices, Serving } from '../service.ts';
 import { startWorkerPool } from './worker-pool.ts';
 
@@ -40,7 +40,7 @@ export async function openWorkers(
   if (environment === 'sandbox') log.info('rehearsals are off, because they need --workers 1');
 
   const metrics = [...watched.metrics, ...rateLimit.metrics];
-  const address = addressOf(listener.host, pool.port);
+  const address = originOf(listener.host, pool.port);
   return {
     publicUrl: settings.publicUrl ?? address,
     database: store,

@@ -6,7 +6,7 @@ import type { Environment } from '@partner-network/contract/environments';
 import type { Inspected } from '../inspection.ts';
 import { StoreUnavailable } from '../port.ts';
 import { readLastUses } from '../sql/receipts.ts';
-import type { Fault } from '../sql/schema.ts';
+import { Unusable } from '../sql/schema.ts';
 import { type Miss, type Reached, reach, searchPrimary, withoutPrimary } from './connections/connect.ts';
 import { addressOf, type Connection } from './connections/connection.ts';
 import { translated, unreachable } from './connections/errors.ts';
@@ -14,7 +14,7 @@ import { positionOf } from './connections/replicas.ts';
 import { examine, examineReplica } from './connections/server.ts';
 import { inspectNodes } from './distribution/inspect-nodes.ts';
 import { hasCitus, replicasOfCitus } from './distribution/tables.ts';
-import { faultOfServer, migrations, stampOf, traitsOf } from './migrate.ts';
+import { migrations, requireServer, stampOf, traitsOf } from './migrate.ts';
 import { privilegesOf } from './privileges.ts';
 import { replayed, type Statement, written } from './statements.ts';
 
@@ -64,18 +64,16 @@ export async function inspectPostgres(
     close: () => connection.leave(),
   };
   const finding = await readOnly(connection, () => inspectServer(connection, url, away)).catch(
-    (error: Error) => failed(error.message, remedyOf()),
+    (error: Error) =>
+      error instanceof Unusable ? error.finding('instead, ') : failed(error.message, remedyOf()),
   );
   return { finding, replicas, disks: [], inspection };
 }
 
-const failedBy = ({ fact, remedy }: Fault) => failed(`${fact}.`, `Instead, ${remedy}.`);
-
 /** `away` are the other addresses of the database that cannot be reached. */
 async function inspectServer(connection: Connection, url: string, away: readonly Miss[]): Promise<Finding> {
   const traits = await traitsOf(connection);
-  const fault = faultOfServer(traits);
-  if (fault !== undefined) return failedBy(fault);
+  requireServer(traits);
   const reached = `Postgres ${traits.version_name} at ${addressOf(url)} answers`;
   if (away[0] === undefined) return ok(`${reached}.`);
   const where = away.map(({ address, reason }) => `${address} (${reason})`).join(', ');
@@ -123,7 +121,7 @@ async function inspectReplica(
   const { connection } = reached;
   try {
     if (primary !== undefined) {
-      if (await hasCitus(primary.connection)) return failedBy(replicasOfCitus);
+      if (await hasCitus(primary.connection)) return replicasOfCitus().finding('instead, ');
       await examineReplica(connection, environment, primary.server);
       return await judgeLag(address, connection, primary.connection);
     }

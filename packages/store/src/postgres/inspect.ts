@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { doctorBounds } from '@partner-network/common/bounds/doctor';
 import { postgresBounds } from '@partner-network/common/bounds/postgres';
 import { type Finding, failed, ok, warning } from '@partner-network/common/finding';
+import { within } from '@partner-network/common/timeout';
 import type { Environment } from '@partner-network/contract/environments';
 import type { Inspected } from '../inspection.ts';
 import { StoreUnavailable } from '../port.ts';
@@ -82,20 +83,21 @@ async function inspectServer(connection: Connection, url: string, away: readonly
 
 /** Runs the work in a read-only transaction with timeouts, and ends the transaction even if it fails. */
 async function readOnly<Result>(connection: Connection, work: () => Promise<Result>): Promise<Result> {
+  const { doctorAnswerMs, doctorStatementMs } = doctorBounds;
+  // `pg` parses times in ISO style only.
+  const settings = `set local statement_timeout = ${doctorStatementMs}; set local datestyle = 'ISO'`;
+  const answering = connection
+    .query(`begin read only; ${settings}`)
+    .then(work)
+    .finally(() => connection.query('rollback').catch(() => {}));
   // If the server does not answer in time, this and all later questions fail.
-  const timer = setTimeout(() => connection.abandon(), doctorBounds.doctorAnswerMs);
-  try {
-    // `pg` parses times in ISO style only.
-    await connection.query(
-      `begin read only; set local statement_timeout = ${doctorBounds.doctorStatementMs}; set local datestyle = 'ISO'`,
-    );
-    return await work();
-  } catch (error) {
+  const late = () => {
+    connection.abandon();
+    return new Error('the connection was lost');
+  };
+  return within(doctorAnswerMs, answering, late).catch((error) => {
     throw translated(error);
-  } finally {
-    await connection.query('rollback').catch(() => {});
-    clearTimeout(timer);
-  }
+  });
 }
 
 /** A node that does not answer keeps a connection busy. The other checks still need theirs. */

@@ -1,5 +1,5 @@
 /** The result of the work, or the error of `late` after `ms` milliseconds. The work itself continues. */
-export function within<Result>(ms: number, work: Promise<Result>, late: () => Error): Promise<Result> {
+export function within<Result>(ms: number, work: Promise<Result>, late: () => unknown): Promise<Result> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(late()), ms);
     const stop = () => clearTimeout(timer);

@@ -1,3 +1,5 @@
+import { within } from './timeout.ts';
+
 export type WaitQueue<T> = ReturnType<typeof createWaitQueue<T>>;
 
 /** A first-in, first-out queue. Each caller gets a value, or after `waitMs` the error that `late` makes. */
@@ -20,13 +22,10 @@ export function createWaitQueue<T>(waitMs: number, late: () => unknown) {
     wait(): Promise<T> {
       const caller = Promise.withResolvers<T>();
       waiting.add(caller);
-      const timer = setTimeout(() => {
+      return within(waitMs, caller.promise, () => {
         waiting.delete(caller);
-        caller.reject(late());
-      }, waitMs);
-      const stop = () => clearTimeout(timer);
-      caller.promise.then(stop, stop);
-      return caller.promise;
+        return late();
+      });
     },
 
     /** Passes a value to the caller that has waited longest. Returns false if nobody waits. */

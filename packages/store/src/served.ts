@@ -18,5 +18,5 @@ export interface Served {
    * Reports what happened if the files of the database are replaced or removed, and undefined if they are
    * back. Only the embedded database has files, and only `serve` watches them.
    */
-  onFileFault?(listener: (fault: string | undefined) => void): void;
+  onFileFailure?(listener: (failure: string | undefined) => void): void;
 }

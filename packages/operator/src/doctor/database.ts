@@ -6,16 +6,11 @@ import { ratesOf } from '@partner-network/service/settings/listen';
 import type { ServeConfig } from '@partner-network/service/settings/serve';
 import { countInstances, instancePrefix } from '@partner-network/store/address';
 import type { Inspection } from '@partner-network/store/inspection';
-import {
-  type Fault,
-  faultOfEnvironment,
-  faultOfNewVersion,
-  faultOfOldVersion,
-} from '@partner-network/store/sql/schema';
+import { requireEnvironment, requireKnown, requireUpdated } from '@partner-network/store/sql/schema';
 
 export function checkEnvironment(stamped: unknown, environment: Environment): Finding {
-  const fault = faultOfEnvironment(stamped, environment);
-  return fault === undefined ? ok(`The database belongs to ${environment}.`) : failedBy(fault);
+  requireEnvironment(stamped, environment);
+  return ok(`The database belongs to ${environment}.`);
 }
 
 export async function checkSchema({ stamp, engine, currentVersion: current }: Inspection): Promise<Finding> {
@@ -23,13 +18,9 @@ export async function checkSchema({ stamp, engine, currentVersion: current }: In
   if (engine === 'sqlite' && version < current) {
     return ok(`The database has schema ${version}. serve updates it to schema ${current}.`);
   }
-  const fault = faultOfNewVersion(version, current) ?? faultOfOldVersion(version, current);
-  return fault === undefined ? ok(`The database has the current schema, ${version}.`) : failedBy(fault);
-}
-
-/** Reports a reason for which `serve` would refuse to start. */
-export function failedBy({ fact, remedy }: Fault): Finding {
-  return failed(`${fact}.`, `${remedy.charAt(0).toUpperCase()}${remedy.slice(1)}.`);
+  requireKnown(version, current);
+  requireUpdated(version, current);
+  return ok(`The database has the current schema, ${version}.`);
 }
 
 /** Assumes that the server read its clock halfway between the query and its answer. */

@@ -5,8 +5,8 @@ import { databaseConfig } from '@partner-network/service/settings/database';
 import type { ServeConfig } from '@partner-network/service/settings/serve';
 import { inspectDatabase } from '@partner-network/store/engines';
 import type { Inspection } from '@partner-network/store/inspection';
-import { Refused, type Stamp } from '@partner-network/store/sql/schema';
-import { checkClock, checkEnvironment, checkInstances, checkSchema, failedBy } from './database.ts';
+import { type Stamp, Unusable } from '@partner-network/store/sql/schema';
+import { checkClock, checkEnvironment, checkInstances, checkSchema } from './database.ts';
 import { checkDisk } from './disk.ts';
 import { checkCursorKeys, checkKeys } from './keys.ts';
 import { checkReceipts } from './receipts.ts';
@@ -72,7 +72,7 @@ async function findingOf(check: () => Answer): Promise<Finding> {
   try {
     return await check();
   } catch (error) {
-    if (error instanceof Refused) return failedBy(error.fault);
+    if (error instanceof Unusable) return error.finding();
     return failed(
       (error as Error).message,
       'Fix this and the other faults in this list, then run doctor again.',

@@ -16,47 +16,47 @@ export async function checkSettings(config: ServeConfig): Promise<Finding> {
   const { host, port, 'ops-host': opsHost, 'public-url': publicUrl } = config;
   const { environment } = databaseConfig(config);
   const isProduction = environment === 'production';
-  const faults: Finding[] = [];
+  const findings: Finding[] = [];
   if (isOnePort(config)) {
     const remedy = 'Set --ops-port to another port.';
-    faults.push(failed(`--port and --ops-port are both ${port}.`, remedy));
+    findings.push(failed(`--port and --ops-port are both ${port}.`, remedy));
   }
   for (const flag of ['host', 'ops-host'] as const) {
     const code = await errorOfListening(config[flag]);
     const remedy = `Set --${flag} to an address of this machine, or to 0.0.0.0 for all of its addresses.`;
     if (code !== undefined)
-      faults.push(failed(`This machine cannot listen on --${flag} ${config[flag]} (${code}).`, remedy));
+      findings.push(failed(`This machine cannot listen on --${flag} ${config[flag]} (${code}).`, remedy));
   }
   const url = publicUrl ?? originOf(host, port);
   // Partners get a placeholder image at this address. A sandbox may be local only.
   if (isUncallable(url, isProduction)) {
     const image = `${url}/assets/brand-placeholder.png`;
     const detail = `Brands without an image would have the image ${image}, which partners cannot reach.`;
-    faults.push(warning(detail, 'Set --public-url to the address that partners use.'));
+    findings.push(warning(detail, 'Set --public-url to the address that partners use.'));
   }
   // Metrics show the load, and each readiness check reads from the database: keep both private.
   if (everyInterface.includes(opsHost) || isPublicAddress(opsHost)) {
     const remedy = 'Set --ops-host to an address in your private network, or block its port with a firewall.';
     const detail = `The operations address ${opsHost} needs no key, and other networks may reach it.`;
-    faults.push(warning(detail, remedy));
+    findings.push(warning(detail, remedy));
   }
   if (isProduction && config['brands-rate'] === 0) {
-    faults.push(warning('List brands has no rate limit in production.', 'Remove --brands-rate 0.'));
+    findings.push(warning('List brands has no rate limit in production.', 'Remove --brands-rate 0.'));
   }
   for (const { name, defaultRate } of operations) {
     const rate = config[`${name}-rate`];
     if (defaultRate > 0 && rate > defaultRate) {
       const detail = `--${name}-rate ${rate} is above the rate of the specification, ${defaultRate}.`;
-      faults.push(warning(detail, `Remove --${name}-rate, unless you agreed on it with your partners.`));
+      findings.push(warning(detail, `Remove --${name}-rate, unless you agreed on it with your partners.`));
     }
   }
   const isUntraceable = tracesOf(config) && (await loadTracing().catch((error: Error) => error));
   if (isUntraceable instanceof Error) {
-    faults.push(
+    findings.push(
       failed(isUntraceable.message, 'Install OpenTelemetry, or unset OTEL_EXPORTER_OTLP_ENDPOINT.'),
     );
   }
-  return faults.length > 0 ? asOne(faults) : ok(`All settings are valid for ${environment}.`);
+  return findings.length > 0 ? asOne(findings) : ok(`All settings are valid for ${environment}.`);
 }
 
 /** Listens on a free port, because the service may use its own already. Names are not looked up: too slow. */

@@ -60,7 +60,7 @@ export async function openService(
   const { openTracing } = settings.tracing ? await loadTracing() : {};
   const store = given.store ?? (await openStore(database, environment, 'serve', settings.storeOptions));
   if (given.store === undefined) opened.defer(store.close);
-  store.onFileFault?.((fault) => {
+  store.onFileFailure?.((fault) => {
     if (fault === undefined) log.warn('the database files are back; requests are answered again');
     else log.error({ fault }, 'the database files were replaced or removed; every request gets a 503');
   });

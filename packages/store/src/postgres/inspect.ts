@@ -2,11 +2,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { doctorBounds } from '@partner-network/common/bounds/doctor';
 import { postgresBounds } from '@partner-network/common/bounds/postgres';
 import { type Finding, failed, ok, warning } from '@partner-network/common/finding';
+import { within } from '@partner-network/common/timeout';
 import type { Environment } from '@partner-network/contract/environments';
 import type { Inspected } from '../inspection.ts';
 import { StoreUnavailable } from '../port.ts';
 import { readLastUses } from '../sql/receipts.ts';
-import type { Fault } from '../sql/schema.ts';
+import { Unusable } from '../sql/schema.ts';
 import { type Miss, type Reached, reach, searchPrimary, withoutPrimary } from './connections/connect.ts';
 import { addressOf, type Connection } from './connections/connection.ts';
 import { translated, unreachable } from './connections/errors.ts';
@@ -14,7 +15,7 @@ import { positionOf } from './connections/replicas.ts';
 import { examine, examineReplica } from './connections/server.ts';
 import { inspectNodes } from './distribution/inspect-nodes.ts';
 import { hasCitus, replicasOfCitus } from './distribution/tables.ts';
-import { faultOfServer, migrations, stampOf, traitsOf } from './migrate.ts';
+import { migrations, requireServer, stampOf, traitsOf } from './migrate.ts';
 import { privilegesOf } from './privileges.ts';
 import { replayed, type Statement, written } from './statements.ts';
 
@@ -64,18 +65,16 @@ export async function inspectPostgres(
     close: () => connection.leave(),
   };
   const finding = await readOnly(connection, () => inspectServer(connection, url, away)).catch(
-    (error: Error) => failed(error.message, remedyOf()),
+    (error: Error) =>
+      error instanceof Unusable ? error.finding('instead, ') : failed(error.message, remedyOf()),
   );
   return { finding, replicas, disks: [], inspection };
 }
 
-const failedBy = ({ fact, remedy }: Fault) => failed(`${fact}.`, `Instead, ${remedy}.`);
-
 /** `away` are the other addresses of the database that cannot be reached. */
 async function inspectServer(connection: Connection, url: string, away: readonly Miss[]): Promise<Finding> {
   const traits = await traitsOf(connection);
-  const fault = faultOfServer(traits);
-  if (fault !== undefined) return failedBy(fault);
+  requireServer(traits);
   const reached = `Postgres ${traits.version_name} at ${addressOf(url)} answers`;
   if (away[0] === undefined) return ok(`${reached}.`);
   const where = away.map(({ address, reason }) => `${address} (${reason})`).join(', ');
@@ -84,20 +83,21 @@ async function inspectServer(connection: Connection, url: string, away: readonly
 
 /** Runs the work in a read-only transaction with timeouts, and ends the transaction even if it fails. */
 async function readOnly<Result>(connection: Connection, work: () => Promise<Result>): Promise<Result> {
+  const { doctorAnswerMs, doctorStatementMs } = doctorBounds;
+  // `pg` parses times in ISO style only.
+  const settings = `set local statement_timeout = ${doctorStatementMs}; set local datestyle = 'ISO'`;
+  const answering = connection
+    .query(`begin read only; ${settings}`)
+    .then(work)
+    .finally(() => connection.query('rollback').catch(() => {}));
   // If the server does not answer in time, this and all later questions fail.
-  const timer = setTimeout(() => connection.abandon(), doctorBounds.doctorAnswerMs);
-  try {
-    // `pg` parses times in ISO style only.
-    await connection.query(
-      `begin read only; set local statement_timeout = ${doctorBounds.doctorStatementMs}; set local datestyle = 'ISO'`,
-    );
-    return await work();
-  } catch (error) {
+  const late = () => {
+    connection.abandon();
+    return new Error('the connection was lost');
+  };
+  return within(doctorAnswerMs, answering, late).catch((error) => {
     throw translated(error);
-  } finally {
-    await connection.query('rollback').catch(() => {});
-    clearTimeout(timer);
-  }
+  });
 }
 
 /** A node that does not answer keeps a connection busy. The other checks still need theirs. */
@@ -123,7 +123,7 @@ async function inspectReplica(
   const { connection } = reached;
   try {
     if (primary !== undefined) {
-      if (await hasCitus(primary.connection)) return failedBy(replicasOfCitus);
+      if (await hasCitus(primary.connection)) return replicasOfCitus().finding('instead, ');
       await examineReplica(connection, environment, primary.server);
       return await judgeLag(address, connection, primary.connection);
     }

@@ -7,13 +7,12 @@ import type { Environment } from '@partner-network/contract/environments';
 import { type Client, DatabaseError } from 'pg';
 import type { Migration } from '../served.ts';
 import {
-  type Fault,
-  faultOfOldVersion,
   type Migrations,
   migrationsIn,
-  notOurs,
-  refuse,
+  requireOurs,
+  requireUpdated,
   type Stamp,
+  Unusable,
   usableVersion,
 } from '../sql/schema.ts';
 import { begin } from './connections/connection.ts';
@@ -46,7 +45,7 @@ export async function migrate(
   { scripts, current }: Migrations = migrations,
   last: () => Promise<unknown> = async () => {},
 ): Promise<Migration> {
-  refuse(faultOfServer(await traitsOf(client)));
+  requireServer(await traitsOf(client));
   await takeTurn(client);
   const from = await inTransaction(client, () => versionOf(client, environment, current));
   for (let version = from + 1; version <= current; version += 1) {
@@ -137,9 +136,9 @@ export async function requireCurrent(
   environment: Environment,
   { current }: Migrations = migrations,
 ): Promise<Migration> {
-  refuse(faultOfServer(await traitsOf(client)));
+  requireServer(await traitsOf(client));
   const version = await inTransaction(client, () => versionOf(client, environment, current));
-  refuse(faultOfOldVersion(version, current));
+  requireUpdated(version, current);
   return { from: version, to: version };
 }
 
@@ -161,10 +160,10 @@ export async function stampOf(client: Client): Promise<Stamp | undefined> {
     from pg_attribute where attrelid = to_regclass('settings') and attnum > 0`);
   const columns: string[] | null = found[0].columns;
   if (columns === null) return undefined;
-  if (columns.join() !== 'name,value') refuse(notOurs);
+  requireOurs(columns.join() === 'name,value');
   const { rows } = await client.query('select name, value from settings');
   const settings = new Map(rows.map(({ name, value }) => [name, value]));
-  if (!settings.has('environment') || !settings.has('schema')) refuse(notOurs);
+  requireOurs(settings.has('environment') && settings.has('schema'));
   return { environment: settings.get('environment'), version: Number(settings.get('schema')) };
 }
 
@@ -178,12 +177,11 @@ export async function traitsOf(client: Client): Promise<Traits> {
   return rows[0];
 }
 
-export function faultOfServer({ version, version_name, encoding }: Traits): Fault | undefined {
+export function requireServer({ version, version_name, encoding }: Traits): void {
   if (Number(version) < oldestServer) {
-    return { fact: `The database is Postgres ${version_name}`, remedy: 'use version 15 or later' };
+    throw new Unusable(`The database is Postgres ${version_name}`, 'use version 15 or later');
   }
   if (encoding !== 'UTF8') {
-    return { fact: `The database's encoding is ${encoding}`, remedy: 'create it with encoding UTF8' };
+    throw new Unusable(`The database's encoding is ${encoding}`, 'create it with encoding UTF8');
   }
-  return undefined;
 }

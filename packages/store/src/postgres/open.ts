@@ -7,7 +7,6 @@ import { createAccounts } from '../sql/accounts.ts';
 import { createAuditLog } from '../sql/audit.ts';
 import { createRotation } from '../sql/cursor-keys.ts';
 import { createMoves } from '../sql/moves.ts';
-import { refuse } from '../sql/schema.ts';
 import { connectToPrimary } from './connections/connect.ts';
 import { addressOf, type Connection, urlUnderName } from './connections/connection.ts';
 import { translated, unreachable } from './connections/errors.ts';
@@ -124,7 +123,7 @@ async function prepareSchema(
     if (purpose === 'migrate' || purpose === 'distribute') {
       return await migrateOn(connection, environment, purpose);
     }
-    if (hasReplicas && (await hasCitus(connection))) refuse(replicasOfCitus);
+    if (hasReplicas && (await hasCitus(connection))) throw replicasOfCitus();
     const migration = await requireCurrent(connection, environment);
     if (purpose === 'serve') await requirePrivileges(connection);
     return migration;

@@ -42,7 +42,7 @@ export function createReceipts(pool: Pool, isSpread: boolean): Receipts {
 
   /** Nodes that could not take receipts, and when each is tried again. */
   const away = new Map<unknown, number>();
-  let fault: unknown;
+  let failure: unknown;
 
   /** Leaves a node that failed alone for a while: all receipts wait for an attempt on a frozen node. */
   async function writePart(node: unknown, part: readonly Receipt[]): Promise<boolean> {
@@ -52,7 +52,7 @@ export function createReceipts(pool: Pool, isSpread: boolean): Receipts {
       away.delete(node);
       return true;
     } catch (error) {
-      fault = error;
+      failure = error;
       away.set(node, performance.now() + receiptsBounds.receiptsNodeRestMs);
       return false;
     }
@@ -67,7 +67,7 @@ export function createReceipts(pool: Pool, isSpread: boolean): Receipts {
     for (const [node, part] of Map.groupBy(receipts, ({ customer_id = '' }) => nodes.get(customer_id))) {
       if (!(await writePart(node, part))) rest.push(...part);
     }
-    if (rest.length > 0) throw new PartlyWritten(rest, fault);
+    if (rest.length > 0) throw new PartlyWritten(rest, failure);
   }
 
   return {

@@ -1,5 +1,6 @@
-/** What the migrations of both engines share: where they are, and which databases they refuse. */
+/** What the migrations of both engines share: where they are, and which databases they reject. */
 import { readdirSync, readFileSync } from 'node:fs';
+import { type Finding, failed } from '@partner-network/common/finding';
 import { OperatorError } from '@partner-network/common/operator-error';
 import type { Environment } from '@partner-network/contract/environments';
 
@@ -18,58 +19,57 @@ export interface Stamp {
   readonly version: number;
 }
 
-/** Why a database cannot be used, and what to do about it. */
-export interface Fault {
+/** A database that cannot be used: what is wrong with it, and what to do about it. */
+export class Unusable extends OperatorError {
   readonly fact: string;
   readonly remedy: string;
-}
 
-/** The error for a database that has a fault. */
-export class Refused extends OperatorError {
-  readonly fault: Fault;
+  constructor(fact: string, remedy: string) {
+    super(`${fact}: ${remedy}.`);
+    this.fact = fact;
+    this.remedy = remedy;
+  }
 
-  constructor(fault: Fault) {
-    super(`${fault.fact}: ${fault.remedy}.`);
-    this.fault = fault;
+  /** What `doctor` reports. `before` is the beginning of the remedy. */
+  finding(before = ''): Finding {
+    const remedy = `${before}${this.remedy}.`;
+    return failed(`${this.fact}.`, remedy.charAt(0).toUpperCase() + remedy.slice(1));
   }
 }
 
-export function refuse(fault: Fault | undefined): void {
-  if (fault !== undefined) throw new Refused(fault);
-}
-
-/** The schema version, 0 for a new database. Refuses a newer schema and the other environment. */
+/** The schema version, 0 for a new database. Rejects a newer schema and the other environment. */
 export function usableVersion(stamp: Stamp | undefined, environment: Environment, current: number): number {
   if (stamp === undefined) return 0;
-  refuse(faultOfNewVersion(stamp.version, current));
-  refuse(faultOfEnvironment(stamp.environment, environment));
+  requireKnown(stamp.version, current);
+  requireEnvironment(stamp.environment, environment);
   return stamp.version;
 }
 
-export function faultOfNewVersion(version: number, current: number): Fault | undefined {
-  if (version <= current) return undefined;
-  return {
-    fact: `The database has schema ${version}, and this program supports up to ${current}`,
-    remedy: 'use the newer version of this program',
-  };
+/** Rejects a schema of a newer program. */
+export function requireKnown(version: number, current: number): void {
+  if (version <= current) return;
+  throw new Unusable(
+    `The database has schema ${version}, and this program supports up to ${current}`,
+    'use the newer version of this program',
+  );
 }
 
-export function faultOfOldVersion(version: number, current: number): Fault | undefined {
-  if (version >= current) return undefined;
+/** Rejects a schema that has to be updated first. */
+export function requireUpdated(version: number, current: number): void {
+  if (version >= current) return;
   const state =
     version === 0 ? 'has no schema yet' : `has schema ${version}, but this program needs ${current}`;
-  return { fact: `The database ${state}`, remedy: 'run "partner-network migrate" first' };
+  throw new Unusable(`The database ${state}`, 'run "partner-network migrate" first');
 }
 
-export function faultOfEnvironment(stamped: unknown, environment: Environment): Fault | undefined {
-  if (stamped === environment) return undefined;
-  return {
-    fact: `This is a ${stamped} database, but the environment is ${environment}`,
-    remedy: `pass --environment ${stamped}, or another --database`,
-  };
+export function requireEnvironment(stamped: unknown, environment: Environment): void {
+  if (stamped === environment) return;
+  throw new Unusable(
+    `This is a ${stamped} database, but the environment is ${environment}`,
+    `pass --environment ${stamped}, or another --database`,
+  );
 }
 
-export const notOurs: Fault = {
-  fact: 'This database belongs to another program',
-  remedy: 'choose another --database',
-};
+export function requireOurs(isOurs: boolean): void {
+  if (!isOurs) throw new Unusable('This database belongs to another program', 'choose another --database');
+}

@@ -16,7 +16,7 @@ import { backup, DatabaseSync } from 'node:sqlite';
 import { storeBounds } from '@partner-network/common/bounds/store';
 import { OperatorError } from '@partner-network/common/operator-error';
 import type { Environment } from '@partner-network/contract/environments';
-import { faultOfEnvironment, faultOfOldVersion, refuse } from '../sql/schema.ts';
+import { requireEnvironment, requireUpdated } from '../sql/schema.ts';
 import { translated } from './engine.ts';
 import { isReadOnly, openToInspect, receiptsFileOf } from './file.ts';
 import { databaseSchema, receiptsSchema, stampOf } from './migrate.ts';
@@ -139,8 +139,8 @@ async function copyFile(source: string, partial: string, environment: Environmen
       ? openToInspect(source, timeout)
       : new DatabaseSync(source, { timeout });
     const { version, environment: stamped } = stampOf(db, schema) ?? { version: 0, environment };
-    if (isDatabase) refuse(faultOfOldVersion(version, 1));
-    refuse(faultOfEnvironment(stamped, environment));
+    if (isDatabase) requireUpdated(version, 1);
+    requireEnvironment(stamped, environment);
     await backup(db, partial, { rate: pagesOfStep });
     refuseDamage(partial);
     flush(partial);

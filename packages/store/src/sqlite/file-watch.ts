@@ -6,8 +6,8 @@ import { type BigIntStats, closeSync, openSync, readSync, renameSync, statSync }
 import { storeBounds } from '@partner-network/common/bounds/store';
 import { StoreUnavailable } from '../port.ts';
 
-/** Called when a fault begins, and with undefined when it has ended. */
-type Listener = (fault: string | undefined) => void;
+/** Called when a failure begins, and with undefined when it has ended. */
+type Listener = (failure: string | undefined) => void;
 
 export type FileWatch = ReturnType<typeof watchFiles>;
 
@@ -15,30 +15,30 @@ export type FileWatch = ReturnType<typeof watchFiles>;
 export function watchFiles(databases: readonly string[]) {
   const watched = databases.map(watchDatabase);
   const listeners: Listener[] = [];
-  let faults: readonly (string | undefined)[] = [];
+  let failures: readonly (string | undefined)[] = [];
 
-  const firstFault = () => faults.find((fault) => fault !== undefined);
+  const firstFailure = () => failures.find((failure) => failure !== undefined);
 
   function look(): void {
-    const before = firstFault();
-    faults = watched.map(({ faultOf }) => faultOf());
-    const after = firstFault();
+    const before = firstFailure();
+    failures = watched.map(({ failureOf }) => failureOf());
+    const after = firstFailure();
     if ((before === undefined) === (after === undefined)) return;
     for (const listener of listeners) listener(after);
   }
   const timer = setInterval(look, storeBounds.sqliteWatchMs).unref();
 
-  function refuse(fault: string | undefined): void {
-    if (fault !== undefined) throw new StoreUnavailable(fault);
+  function refuse(failure: string | undefined): void {
+    if (failure !== undefined) throw new StoreUnavailable(failure);
   }
 
   return {
-    /** Throws if the last look found a fault. */
-    require: () => refuse(firstFault()),
-    /** Looks now, and throws if there is a fault: of all databases, or of one. */
+    /** Throws if the last look found a failure. */
+    require: () => refuse(firstFailure()),
+    /** Looks now, and throws if there is a failure: of all databases, or of one. */
     requireNow(database?: string): void {
       look();
-      refuse(database === undefined ? firstFault() : faults[databases.indexOf(database)]);
+      refuse(database === undefined ? firstFailure() : failures[databases.indexOf(database)]);
     },
     onChange: (listener: Listener): void => void listeners.push(listener),
     /** Call it after the databases are closed. */
@@ -73,7 +73,7 @@ function watchDatabase(path: string) {
   }
 
   return {
-    faultOf(): string | undefined {
+    failureOf(): string | undefined {
       for (const [position, file] of files.entries()) {
         const now = identityOf(statOf(file));
         if (now === undefined) return `${file} was removed or moved. Put it back. If it is lost, ${restore}.`;

@@ -4,7 +4,7 @@ import { type Finding, failed, ok, warning } from '@partner-network/common/findi
 import type { Environment } from '@partner-network/contract/environments';
 import type { Inspected, Place } from '../inspection.ts';
 import { readLastUses } from '../sql/receipts.ts';
-import { Refused } from '../sql/schema.ts';
+import { Unusable } from '../sql/schema.ts';
 import { attempt, plainSql } from './engine.ts';
 import {
   errorOfWriting,
@@ -20,7 +20,7 @@ import { databaseSchema, receiptsSchema, stampOf } from './migrate.ts';
 export async function inspectSqlite(file: string, environment: Environment): Promise<Inspected> {
   const path = resolve(file);
   const [replicas, disks] = [[], placesOf(path)];
-  const unopened = faultOfFile(path, environment);
+  const unopened = inspectFile(path, environment);
   if (unopened !== undefined) return { finding: unopened, replicas, disks };
   try {
     const db = openToInspect(path);
@@ -36,8 +36,8 @@ export async function inspectSqlite(file: string, environment: Environment): Pro
     };
     // The check of the schema reports why the stamp cannot be read.
     const stamp = await inspection.stamp().catch(() => undefined);
-    const fault = faultOfReceipts(path, stamp?.environment ?? environment);
-    const finding = fault ?? ok(`The embedded database ${path} can be read.`);
+    const receipts = inspectReceipts(path, stamp?.environment ?? environment);
+    const finding = receipts ?? ok(`The embedded database ${path} can be read.`);
     return { finding, replicas, disks, inspection };
   } catch (error) {
     const remedy = 'Correct --database, or restore a backup.';
@@ -74,13 +74,13 @@ const writableDisk =
   'A disk can become read-only after an error: see the log of the system.';
 
 /** Why the file cannot be opened for reading. */
-function faultOfFile(path: string, environment: Environment): Finding | undefined {
+function inspectFile(path: string, environment: Environment): Finding | undefined {
   const otherUser = 'Correct --database, or run as a user with access.';
   const obstacle = obstacleTo(path);
   if (obstacle !== undefined) return failed(`Cannot access the database ${path}: ${obstacle}.`, otherUser);
   if (existsSync(path))
     return mayRead(path) ? undefined : failed(`This user may not read ${path}.`, otherUser);
-  const receipts = faultOfReceipts(path, environment);
+  const receipts = inspectReceipts(path, environment);
   if (receipts !== undefined) return receipts;
   const place = nearestExisting(path);
   const missing = `The database ${path} does not exist`;
@@ -94,7 +94,7 @@ function faultOfFile(path: string, environment: Environment): Finding | undefine
 }
 
 /** Why `serve` cannot use the receipts file. A missing file is created; `privilegesOn` checks access. */
-function faultOfReceipts(database: string, environment: unknown): Finding | undefined {
+function inspectReceipts(database: string, environment: unknown): Finding | undefined {
   const path = receiptsFileOf(database);
   if (!existsSync(path) || !mayWrite(path)) return undefined;
   const replace =
@@ -115,7 +115,7 @@ function faultOfReceipts(database: string, environment: unknown): Finding | unde
     if (stamp.environment === environment) return undefined;
     return cannotOpen(`they belong to ${stamp.environment}, and the database to ${environment}`);
   } catch (error) {
-    return cannotOpen(error instanceof Refused ? error.fault.fact : (error as Error).message);
+    return cannotOpen(error instanceof Unusable ? error.fact : (error as Error).message);
   }
 }
 

@@ -5,11 +5,10 @@ import type { Environment } from '@partner-network/contract/environments';
 import { StoreLocked } from '../port.ts';
 import type { Migration } from '../served.ts';
 import {
-  faultOfOldVersion,
   type Migrations,
   migrationsIn,
-  notOurs,
-  refuse,
+  requireOurs,
+  requireUpdated,
   type Stamp,
   usableVersion,
 } from '../sql/schema.ts';
@@ -49,7 +48,7 @@ export function migrate(
   const { scripts, current } = schema;
   const readVersion = () => usableVersion(stampOf(db, schema), environment, current);
   const version = readVersion();
-  if (!mayCreate) refuse(faultOfOldVersion(version, 1));
+  if (!mayCreate) requireUpdated(version, 1);
   writeAhead(db);
   if (version === current) return { from: version, to: version };
 
@@ -83,7 +82,7 @@ export function requireCurrent(
   schema: FileSchema = databaseSchema,
 ): Migration {
   const version = usableVersion(stampOf(db, schema), environment, schema.current);
-  refuse(faultOfOldVersion(version, schema.current));
+  requireUpdated(version, schema.current);
   return { from: version, to: version };
 }
 
@@ -95,7 +94,7 @@ export function stampOf(db: DatabaseSync, schema: FileSchema = databaseSchema): 
     from pragma_user_version, pragma_application_id`);
   const { version, owner, used } = seen.get() as { version: number; owner: number; used: number };
   if (version === 0 && owner === 0 && used === 0) return undefined;
-  if (owner !== schema.applicationId) refuse(notOurs);
+  requireOurs(owner === schema.applicationId);
   const row = db.prepare(`select value from settings where name = 'environment'`).get();
   return { environment: row?.value, version };
 }

@@ -56,7 +56,7 @@ export function openSqlite(file: string, environment: Environment, purpose: Purp
       location: path,
       migration,
       metrics: [],
-      ...(watch && { onFileFault: watch.onChange }),
+      ...(watch && { onFileFailure: watch.onChange }),
       ...createReads(db, watch),
       ...createAccounts(plainSql(db)),
       rotateCursorKey: createRotation(plainSql(db)),

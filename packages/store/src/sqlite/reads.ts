@@ -53,9 +53,10 @@ export function createReads(db: DatabaseSync, watch?: FileWatch): Reads {
     try {
       return work();
     } catch (error) {
-      const fault = translated(error);
-      if (fault instanceof StoreUnavailable) busyUntilMs = performance.now() + storeBounds.sqliteServeBusyMs;
-      throw fault;
+      const failure = translated(error);
+      if (failure instanceof StoreUnavailable)
+        busyUntilMs = performance.now() + storeBounds.sqliteServeBusyMs;
+      throw failure;
     }
   }
 

@@ -35,7 +35,7 @@ async function served(t: TestContext) {
   t.after(() => store.close());
   const reports: (string | undefined)[] = [];
   let next = Promise.withResolvers<void>();
-  store.onFileFault!((fault) => {
+  store.onFileFailure!((fault) => {
     reports.push(fault);
     next.resolve();
     next = Promise.withResolvers();

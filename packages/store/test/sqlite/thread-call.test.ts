@@ -7,7 +7,7 @@ const thread = `
   import { parentPort } from 'node:worker_threads';
   parentPort.on('message', (message) => {
     if (message === 'end') setTimeout(() => parentPort.close(), 50);
-    else parentPort.postMessage({ result: message });
+    else parentPort.postMessage({ id: message.id, answer: message.question });
   });`;
 
 test('a thread that is closed keeps the process alive until it has ended, also with open calls', () => {

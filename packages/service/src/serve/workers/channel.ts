@@ -1,5 +1,6 @@
 /** Questions and answers between the supervisor and a worker, over the channel that Node opens. */
 
+import { createCalls, type Message } from '@partner-network/common/calls';
 import type { MetricRead } from '@partner-network/common/observability/metric';
 import type { ListingName } from '@partner-network/contract/operations';
 import type { Decided } from '../../limiter/port.ts';
@@ -25,22 +26,12 @@ interface OtherSide {
   on(event: 'message', listener: (messages: readonly Message[]) => void): unknown;
 }
 
-interface Message {
-  readonly id: number;
-  readonly question?: Name;
-  readonly about?: readonly unknown[];
-  readonly answer?: unknown;
-  /** Set instead of `answer` if the other side failed. */
-  readonly fault?: string;
-}
-
 export type Ask = <N extends Name>(question: N, ...about: Parameters<Questions[N]>) => Promise<Answer<N>>;
 
 export function openChannel(other: OtherSide, answers: Answers): Ask {
-  const waiting = new Map<number, PromiseWithResolvers<never>>();
-  let lastId = 0;
   /** The messages of this turn of the event loop. */
   let outgoing: Message[] = [];
+  const calls = createCalls(send, ([name, ...about]: [Name, never]) => answers[name]!(...about));
 
   /** Sends the messages of a turn together: saves 2/5 of the supervisor's CPU time, 1/10 of a page's. */
   function send(message: Message): void {
@@ -51,39 +42,12 @@ export function openChannel(other: OtherSide, answers: Answers): Ask {
     const sent = outgoing;
     outgoing = [];
     // An error means that the other side is gone, which matters only to our questions.
-    other.send?.(sent, (error) => {
-      if (error === null) return;
-      for (const { id, question } of sent) if (question !== undefined) settle({ id, fault: error.message });
-    });
-  }
-
-  async function replyTo({ id, question, about }: Message): Promise<void> {
-    try {
-      send({ id, answer: await answers[question!]!(...(about as [never])) });
-    } catch (error) {
-      send({ id, fault: String(error) });
-    }
-  }
-
-  function settle({ id, answer, fault }: Message): void {
-    const asked = waiting.get(id);
-    waiting.delete(id);
-    if (fault === undefined) asked?.resolve(answer as never);
-    else asked?.reject(new Error(fault));
+    other.send?.(sent, (error) => error && calls.fail(error));
   }
 
   other.on('message', (messages) => {
-    for (const message of messages) {
-      if (message.question === undefined) settle(message);
-      else void replyTo(message);
-    }
+    for (const message of messages) calls.receive(message);
   });
 
-  return (question, ...about) => {
-    const id = ++lastId;
-    const asked = Promise.withResolvers<never>();
-    waiting.set(id, asked);
-    send({ id, question, about });
-    return asked.promise;
-  };
+  return (name, ...about) => calls.ask([name, ...about]) as Promise<never>;
 }

@@ -1,11 +1,11 @@
 import cluster, { type Worker } from 'node:cluster';
-import { setTimeout as wait } from 'node:timers/promises';
 import { httpBounds } from '@partner-network/common/bounds/http';
 import { postgresBounds } from '@partner-network/common/bounds/postgres';
 import { receiptsBounds } from '@partner-network/common/bounds/receipts';
 import { serveBounds } from '@partner-network/common/bounds/serve';
 import { tracingBounds } from '@partner-network/common/bounds/tracing';
 import type { MetricRead } from '@partner-network/common/observability/metric';
+import { within } from '@partner-network/common/timeout';
 import type { Logger } from 'pino';
 import { type Answers, type Ask, openChannel } from './channel.ts';
 
@@ -83,9 +83,8 @@ export async function startWorkerPool(
     size: () => listening.size,
     /** The metrics of each worker that answers in time, labelled with its number. */
     async metrics() {
-      const late = wait(serveBounds.workerAnswerMs, [], { ref: false });
       const asked = [...workers].map(async ([{ id }, ask]) => {
-        const metrics = await Promise.race([ask('metrics').catch(() => []), late]);
+        const metrics = await within(serveBounds.workerAnswerMs, ask('metrics'), Error).catch(() => []);
         return metrics.map((metric) => ofWorker(metric, String(id)));
       });
       return (await Promise.all(asked)).flat();

@@ -28,10 +28,10 @@ export function watchPrimary(urls: readonly string[], environment: Environment, 
   /** Connections of the search that are not examined yet. */
   const attempts = new Set<Connection>();
   /** Why the last attempt failed, by address. */
-  const faults = new Map<string, string>();
+  const failures = new Map<string, string>();
   const waiting = createWaitQueue<void>(
     postgresBounds.postgresPoolWaitMs,
-    () => new StoreUnavailable(`No primary answers. ${[...faults.values()].join(' ')}`),
+    () => new StoreUnavailable(`No primary answers. ${[...failures.values()].join(' ')}`),
   );
   let state: 'found' | 'silent' | 'lost' | 'closed' = 'found';
   let primary = first;
@@ -59,7 +59,7 @@ export function watchPrimary(urls: readonly string[], environment: Environment, 
     if (lost !== primary || state !== 'found') return;
     state = how;
     silentSinceMs = performance.now();
-    faults.clear();
+    failures.clear();
     clearTimeout(lookTimer);
     searchTimer = setInterval(search, postgresBounds.postgresLookMs).unref();
     search();
@@ -107,7 +107,7 @@ export function watchPrimary(urls: readonly string[], environment: Environment, 
         attempts.delete(connection);
         connection.abandon();
       }
-      faults.set(url, `${addressOf(url)}: ${unreachable(error).message}`);
+      failures.set(url, `${addressOf(url)}: ${unreachable(error).message}`);
     }
   }
 

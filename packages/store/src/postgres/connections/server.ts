@@ -3,7 +3,7 @@
 import { postgresBounds } from '@partner-network/common/bounds/postgres';
 import type { Environment } from '@partner-network/contract/environments';
 import { StoreUnavailable } from '../../port.ts';
-import { faultOfEnvironment, refuse } from '../../sql/schema.ts';
+import { requireEnvironment } from '../../sql/schema.ts';
 import type { Connection } from './connection.ts';
 
 type Role = 'primary' | 'standby';
@@ -47,7 +47,7 @@ export async function examine(
   const query = { text: `select ${facts}, ${stamp}, ${planForCitus} as plans`, query_timeout };
   const { environment: stamped, plans: _, ...server } = (await connection.query(query)).rows[0];
   refuseOtherRole(server, role);
-  refuse(faultOfEnvironment(stamped, environment));
+  requireEnvironment(stamped, environment);
   return server;
 }
 

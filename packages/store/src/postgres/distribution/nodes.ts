@@ -75,11 +75,11 @@ export function createProbe(run: Run): () => Promise<Probed> {
 
   return async () => {
     const silent: { name: string | undefined; reason: string }[] = [];
-    const failed = (name: string | undefined) => (fault: Error) => {
-      if (!(fault instanceof StoreUnavailable)) {
-        throw new StoreUnavailable(`The statements of the listings do not run. ${fault.message}`);
+    const failed = (name: string | undefined) => (error: Error) => {
+      if (!(error instanceof StoreUnavailable)) {
+        throw new StoreUnavailable(`The statements of the listings do not run. ${error.message}`);
       }
-      silent.push({ name, reason: fault.message.replace(/\s+/g, ' ') });
+      silent.push({ name, reason: error.message.replace(/\s+/g, ' ') });
     };
     const found = await inTime(undefined, () => run(find)).catch(failed(undefined));
     const { nodes, tables } = found ?? { nodes: [] };

@@ -1,6 +1,6 @@
 /** Which tables Citus distributes, and how it distributes them now. */
 import type { Client } from 'pg';
-import type { Fault } from '../../sql/schema.ts';
+import { Unusable } from '../../sql/schema.ts';
 
 /** The column whose value decides on the node of a row, and a table whose rows are on the same nodes. */
 type Place = { readonly by: string; readonly beside?: string } | 'every node';
@@ -24,10 +24,11 @@ export const onCoordinator = ['api_keys', 'audit_log', 'cursor_keys', 'key_uses'
 export type Tables = Readonly<Record<'distributed' | 'local' | 'wrong', readonly string[]>>;
 
 /** Each node has its own log, and a page would have to be compared with all of them. */
-export const replicasOfCitus: Fault = {
-  fact: 'Replicas cannot be read on a database with Citus, whose nodes each have a log of their own',
-  remedy: 'leave out --replica, and add nodes',
-};
+export const replicasOfCitus = () =>
+  new Unusable(
+    'Replicas cannot be read on a database with Citus, whose nodes each have a log of their own',
+    'leave out --replica, and add nodes',
+  );
 
 export async function hasCitus(client: Client): Promise<boolean> {
   const { rows } = await client.query(`select from pg_extension where extname = 'citus'`);

@@ -9,23 +9,6 @@ export async function copy(connection: Connection, statements: string, text: str
   await finished(connection.query(from(statements)).end(text));
 }
 
-/** Lines that are sent together. */
-export interface Batch {
-  readonly lines: string[];
-  /** What a line has in the temporary table in addition. */
-  readonly tails: string[];
-  /** The numbers of the lines in the file. */
-  readonly numbers: unknown[];
-  /** Whether these rows and all before them are in the order of the table. */
-  isSorted: boolean;
-  characters: number;
-  deletions: number;
-}
-
-export function newBatch(isSorted: boolean): Batch {
-  return { lines: [], tails: [], numbers: [], isSorted, characters: 0, deletions: 0 };
-}
-
 /** The columns `is_timed` and `deleted_at`. */
 export function tailOf({ is_timed, deleted_at }: ImportRow): string {
   if (deleted_at !== undefined) return `\tf\t${deleted_at}`;

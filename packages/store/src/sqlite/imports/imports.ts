@@ -13,7 +13,6 @@ import {
   StoreLocked,
 } from '../../port.ts';
 import { createOrderCheck, grantLineColumns, importColumns } from '../../sql/imports.ts';
-import { translated } from '../engine.ts';
 import { startThread } from '../thread-call.ts';
 import type { Segment, SegmentForm } from './kind-writes.ts';
 import { createRepeatCheck } from './repeat-check.ts';
@@ -121,26 +120,21 @@ function writesInThread(
   /** Batches that the thread has not written yet. Without any ahead, an import takes 15 % longer. */
   const ahead: Promise<unknown>[] = [];
 
-  const call = (request: ImportRequest) =>
-    thread.call(request).catch((error) => {
-      throw translated(error);
-    });
-
   async function callAfterAll(request: ImportRequest): Promise<unknown> {
     await Promise.all(ahead.splice(0));
-    return call(request);
+    return thread.call(request);
   }
 
   return {
     /** Resolves when there is room for more rows. A later call reports a failure. */
     stage: async (segment: Segment): Promise<void> => {
-      const staged = call({ segment: JSON.stringify(segment) });
+      const staged = thread.call({ segment: JSON.stringify(segment) });
       staged.catch(() => {});
       if (ahead.push(staged) > ingestBounds.importBatchesAhead) await ahead.shift();
     },
     countMissing: () => callAfterAll({ count: true }) as Promise<Missing>,
     write: (write: WriteRequest) => callAfterAll({ write }) as Promise<ImportResult>,
-    commit: () => call({ commit: true }) as Promise<void>,
+    commit: () => thread.call({ commit: true }) as Promise<void>,
     end: thread.close,
   };
 }

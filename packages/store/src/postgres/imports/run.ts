@@ -1,0 +1,287 @@
+import { ingestBounds } from '@partner-network/common/bounds/ingest';
+import { postgresBounds } from '@partner-network/common/bounds/postgres';
+import { toTime } from '@partner-network/common/times';
+import { DatabaseError, type QueryResult } from 'pg';
+import {
+  type ImportBegin,
+  type ImportKind,
+  type ImportResult,
+  type ImportRow,
+  type ImportRun,
+  type ImportWrite,
+  StartOver,
+  StoreUnavailable,
+  UncertainCommit,
+} from '../../port.ts';
+import { importStatement } from '../../sql/audit.ts';
+import { grantLineColumns, hasGone, importColumns } from '../../sql/imports.ts';
+import { undoFileOf } from '../../sql/undo.ts';
+import { begin, type Connection } from '../connections/connection.ts';
+import { translated } from '../connections/errors.ts';
+import { hasCitus } from '../distribution/tables.ts';
+import { importLock } from '../import-locks.ts';
+import { copy } from './copy.ts';
+import { createGrantWrites } from './grants.ts';
+import { type KindWrites, type Merged, type Query, types } from './kind-writes.ts';
+import { createNodes } from './near.ts';
+import { type Batch, Outbox } from './outbox.ts';
+import { createRecordWrites } from './records.ts';
+
+/**
+ * Memory to sort a million lines; with the default of 4 MB Postgres sorts on disk. Citus sends the keys of
+ * all lines to its nodes, and refuses more than 1 GB by default.
+ */
+const writeSettings = `set local work_mem = '64MB'; set local citus.max_intermediate_result_size = -1`;
+
+/** A feed retries by itself: it must report that it waits, and react to signals meanwhile. */
+const feedSettings = `set local lock_timeout = ${postgresBounds.feedLockMs}`;
+
+const lostDuringCommit =
+  'The connection was lost during the commit, so it is unknown whether the import was written.';
+
+const nothing: Merged = { written: 0, stale: 0, deleted: 0, rejected: [] };
+
+function translate(error: unknown): never {
+  throw translated(error);
+}
+
+/**
+ * Whether a COPY met a row that exists. Citus reports every error of a node in a COPY as an internal one. If
+ * it was another error, the staged rows fail with it again when they are written.
+ */
+function existsAlready(error: unknown): boolean {
+  return error instanceof DatabaseError && ['23505', 'XX000'].includes(error.code!);
+}
+
+/** The rows in the temporary table: their number, and the deletions among them. */
+const noRows = () => ({
+  rows: 0,
+  deletions: 0,
+  /** The partners of brands or the customers of other records, if they are few. */
+  owners: new Set<string>(),
+});
+
+/**
+ * Imports rows of one kind in one transaction. Where rows go:
+ *
+ *     direct              straight to the table, which takes half the time, because each is written once
+ *     staged              to a temporary table, and `write` merges them: a slow feed holds no lock
+ *     direct -> staged    deletions are remembered, or a batch has a deletion or a row that exists already
+ *
+ * Only a fast import that replaces and deletes nothing begins direct. If rows that must be staged are not
+ * sorted, one of them may have the id of a row that was written directly: then the import starts over.
+ *
+ * The commit:
+ *
+ *     open -> running -> open    `write` commits; the run goes on with new rows
+ *     open -> prevented          `prevent` was called: the next commit fails
+ */
+export class Run implements ImportRun {
+  readonly #kind: ImportKind;
+  readonly #options: ImportBegin;
+  readonly #connection: Connection;
+  readonly #undo: ReturnType<typeof undoFileOf>;
+  readonly #columns: readonly string[];
+  readonly #startedAt = toTime(Date.now());
+  #merge!: KindWrites;
+  #way: 'direct' | 'staged';
+  #commit: 'open' | 'running' | 'prevented' = 'open';
+  /** Whether the transaction has begun. */
+  #isBegun = false;
+  /** Rows that were written directly. */
+  #placed = 0;
+  #staged = noRows();
+  /** Staged rows that were deleted since the last truncate. */
+  #cleared = 0;
+  readonly #outbox: Outbox;
+  /** Statements that the server has not answered. */
+  #running = 0;
+
+  constructor(kind: ImportKind, options: ImportBegin, connection: Connection) {
+    const { pace, deletesMissing, overwrites, undoFile } = options;
+    this.#kind = kind;
+    this.#options = options;
+    this.#connection = connection;
+    this.#undo = undoFileOf(undoFile);
+    this.#columns = kind === 'grants' ? grantLineColumns : importColumns[kind].all;
+    this.#outbox = new Outbox(kind, this.#columns, (batch) => this.#send(batch));
+    const isReplacing = deletesMissing || overwrites || undoFile !== undefined || kind === 'grants';
+    this.#way = pace === 'fast' && !isReplacing ? 'direct' : 'staged';
+  }
+
+  async #tracked<Result>(work: Promise<Result>): Promise<Result> {
+    this.#running += 1;
+    try {
+      return await work;
+    } finally {
+      this.#running -= 1;
+    }
+  }
+
+  readonly #query: Query = (text, values) =>
+    this.#tracked(this.#connection.query(text, values)).catch(translate);
+
+  async create(): Promise<void> {
+    const [kind, query] = [this.#kind, this.#query];
+    const isSpread = await this.#tracked(hasCitus(this.#connection)).catch(translate);
+    const nodes = isSpread ? createNodes(kind, query) : undefined;
+    this.#merge =
+      kind === 'grants' ? createGrantWrites(query, nodes) : createRecordWrites(kind, query, nodes);
+    const typeOf = (name: string) => (kind === 'grants' ? undefined : types[name]) ?? 'text collate "C"';
+    const columns = kind === 'grants' ? this.#columns : [...this.#columns, 'is_timed', 'deleted_at'];
+    const typed = columns.map((name) => `${name} ${typeOf(name)}`);
+    const tables = [`staged (${typed.join(', ')}, line bigint)`, ...(nodes?.tables ?? [])];
+    const creates = tables.map((table) => `create temporary table ${table}`);
+    await query([...creates, ...this.#merge.creates].join('; '));
+  }
+
+  readonly stage = async (rows: readonly ImportRow[]): Promise<void> => {
+    const owner = importColumns[this.#kind].identity[0]!;
+    for (const row of rows) if (this.#hasFewOwners()) this.#staged.owners.add(row[owner] as string);
+    await this.#outbox.add(rows, this.#staged.rows);
+  };
+
+  async #send({ lines, tails, numbers, isSorted, deletions }: Batch): Promise<void> {
+    if (this.#way === 'direct' && deletions === 0 && (await this.#place(lines))) return;
+    this.#way = 'staged';
+    if (this.#placed > 0 && !isSorted) throw new StartOver();
+    const whole = lines.map((line, index) => `${line}${tails[index]}\t${numbers[index]}\n`).join('');
+    await this.#tracked(copy(this.#connection, 'copy staged from stdin', whole)).catch(translate);
+    this.#staged.rows += lines.length;
+    this.#staged.deletions += deletions;
+  }
+
+  /** Writes lines directly. Returns false, having written nothing, if a row exists already. */
+  async #place(lines: readonly string[]): Promise<boolean> {
+    if (!this.#isBegun && (await this.#lock('shared'))) return false;
+    try {
+      // One message for all three: separate round trips left the server idle for an eighth of the time.
+      const into = `${this.#kind} (${this.#columns.join(', ')})`;
+      const statements = `savepoint batch; copy ${into} from stdin; release batch`;
+      await this.#tracked(copy(this.#connection, statements, `${lines.join('\n')}\n`));
+    } catch (error) {
+      if (!existsAlready(error)) throw translated(error);
+      // Without the savepoint, a node was lost before the copy.
+      await this.#connection.query('rollback to batch').catch(() => translate(error));
+      return false;
+    }
+    this.#placed += lines.length;
+    return true;
+  }
+
+  /**
+   * Takes the lock, and begins the transaction before that. Returns whether a row might be older than a
+   * deletion. All in one message: each round trip adds to the time of a small batch.
+   */
+  async #lock(mode: 'shared' | 'exclusive', owned?: (table: string) => string): Promise<boolean> {
+    const settings = this.#options.pace === 'feed' ? `${writeSettings}; ${feedSettings}` : writeSettings;
+    const beginning = this.#isBegun ? [] : [begin, settings];
+    const look = this.#kind === 'grants' ? 'select true as has_gone' : hasGone(this.#kind, owned);
+    const results = await this.#query([...beginning, importLock(this.#kind, mode), look].join('; '));
+    this.#isBegun = true;
+    return (results as unknown as QueryResult[]).at(-1)!.rows[0].has_gone;
+  }
+
+  #hasFewOwners(): boolean {
+    return this.#staged.owners.size <= ingestBounds.importNamedOwners;
+  }
+
+  /** See `Staged`. */
+  readonly #owned = (table: string): string => {
+    const { owners } = this.#staged;
+    if (owners.size === 0 || !this.#hasFewOwners()) return 'true';
+    const names = [...owners].map((name) => this.#connection.escapeLiteral(name));
+    return `${table}.${importColumns[this.#kind].identity[0]} in (${names.join(', ')})`;
+  };
+
+  readonly countMissing = async () => {
+    await this.#outbox.flushAll();
+    return this.#merge.countMissing();
+  };
+
+  readonly write = async ({ mode, skipsRejected, audit, onRejected }: ImportWrite): Promise<ImportResult> => {
+    await this.#outbox.flushAll();
+    const [placed, staged] = [this.#placed, this.#staged.rows];
+    const { missing, ...merged } = await this.#mergeAll();
+    const { stale, rejected } = merged;
+    const isKept = mode === 'keep' && (rejected.length === 0 || skipsRejected === true);
+    const written = placed + merged.written;
+    const unchanged = placed + staged - written - stale - merged.deleted - rejected.length;
+    const result = { written, unchanged, stale, deleted: merged.deleted + missing, rejected };
+    const [entry, ...values] = importStatement(audit, result) ?? [];
+    if (isKept && entry !== undefined) await this.#query(entry, values);
+    if (isKept && rejected.length > 0) await onRejected?.(rejected);
+    if (isKept) await this.#commitAll();
+    else await this.#query('rollback');
+    // After a trial of a slow import the staged rows are still there: they were staged before it began.
+    if (isKept || placed > 0) {
+      this.#staged = noRows();
+      this.#outbox.startAgain();
+    }
+    this.#placed = 0;
+    this.#isBegun = false;
+    return result;
+  };
+
+  /** Writes the staged rows. `missing` is the number of records that were deleted because no row has them. */
+  async #mergeAll(): Promise<Merged & { readonly missing: number }> {
+    const [merge, undo] = [this.#merge, this.#undo];
+    const { deletesMissing = false, overwrites = false } = this.#options;
+    const { rows, deletions } = this.#staged;
+    const { isSorted } = this.#outbox;
+    const hasRepeats = rows > 0 && !isSorted && (await merge.hasRepeats());
+    const hasDeletions = deletions > 0;
+    // With repeated ids, or to take the import back, stored records are read before they are changed.
+    const isReading = hasRepeats || overwrites || undo !== undefined || this.#kind === 'grants';
+    const isAlone = hasDeletions || deletesMissing || isReading;
+    // Two imports that hold the shared lock could not both get it alone.
+    if (isAlone && this.#placed > 0) throw new StartOver();
+    const hasGone = await this.#lock(isAlone ? 'exclusive' : 'shared', this.#owned);
+    const missing = deletesMissing ? await merge.deleteMissing(this.#startedAt, undo) : 0;
+    if (rows === 0) return { ...nothing, missing };
+    const lines = { rows, isSorted, hasRepeats, hasGone, hasDeletions, overwrites, undo };
+    const owners = { hasFewOwners: this.#hasFewOwners(), owned: this.#owned };
+    return { ...(await merge.write({ ...lines, ...owners })), missing };
+  }
+
+  async #commitAll(): Promise<void> {
+    this.#undo?.sync();
+    if (this.#commit === 'prevented') {
+      throw new StoreUnavailable('The import was stopped before its commit.');
+    }
+    this.#commit = 'running';
+    try {
+      await this.#tracked(this.#connection.query(`${this.#clearing()}; commit`));
+    } catch (error) {
+      if (error instanceof DatabaseError) throw translated(error);
+      throw new UncertainCommit(lostDuringCommit);
+    } finally {
+      this.#commit = 'open';
+    }
+  }
+
+  /**
+   * Deletes a few staged rows, which takes a tenth of the time of a truncate. Autovacuum skips temporary
+   * tables, so deleted rows pile up until the next truncate.
+   */
+  #clearing(): string {
+    this.#cleared += this.#staged.rows;
+    if (this.#cleared <= ingestBounds.importBatchRecords) return 'delete from staged';
+    this.#cleared = 0;
+    return 'truncate staged';
+  }
+
+  readonly prevent = (): boolean => {
+    if (this.#commit !== 'running') this.#commit = 'prevented';
+    return this.#commit === 'prevented';
+  };
+
+  /**
+   * Closing the connection drops the table and rolls back an unfinished transaction. A statement that runs
+   * would continue on the server, with its locks.
+   */
+  readonly end = async (): Promise<void> => {
+    if (this.#running > 0) await this.#connection.cancel();
+    await this.#connection.leave();
+  };
+}

@@ -53,7 +53,10 @@ export function wrongFieldsOf(kind: Kind, value: unknown): ReadonlySet<string> |
     const [, first] = instancePath.split('/');
     wrong.add(first ?? params.missingProperty ?? params.additionalProperty);
   }
-  const { created_at, updated_at, metadata } = Object.fromEntries(given.filter(([name]) => !wrong.has(name)));
+  const sound = Object.fromEntries(given.filter(([name]) => !wrong.has(name)));
+  const { created_at, updated_at, metadata, id, status = 'ACTIVE' } = sound;
+  // A grant with a final status must say which grant it is.
+  if (kind === 'grants' && status !== 'ACTIVE' && id === undefined) wrong.add('id');
   const [created, updated] = [created_at, updated_at].map(millisecondsOf);
   const latest = Date.now() + 300_000;
   if (created! > latest) wrong.add('created_at');

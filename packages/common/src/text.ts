@@ -17,6 +17,20 @@ export function isLongerThan(text: string, codePoints: number): boolean {
   return count > codePoints;
 }
 
+interface TextSchema {
+  readonly type?: string;
+  readonly maxLength?: number | undefined;
+  readonly enum?: readonly string[] | undefined;
+}
+
+/** The code of the first rule that a text breaks: the rules for every string, then those of its schema. */
+export function brokenRule(text: string, { maxLength, enum: words }: TextSchema) {
+  if (!isCleanText(text)) return 'INVALID_CHARACTER';
+  if (text === '') return 'VALUE_EMPTY';
+  if (maxLength !== undefined && isLongerThan(text, maxLength)) return 'VALUE_TOO_LONG';
+  return words?.includes(text) === false ? 'INVALID_ENUM_VALUE' : undefined;
+}
+
 const plainInteger = /^(?:0|-?[1-9][0-9]*)$/;
 
 /** An optional minus and digits: no plus, fraction, exponent, leading zero or -0. */

@@ -1,5 +1,5 @@
 import { suggest } from '@partner-network/common/suggest';
-import { echo, isCleanText, isLongerThan, isPlainInteger } from '@partner-network/common/text';
+import { brokenRule, echo, isPlainInteger } from '@partner-network/common/text';
 import { type ErrorCode, type ErrorRecord, errorRecord } from '@partner-network/contract/errors';
 import { echoedCharacters, maxErrors } from '@partner-network/contract/limits';
 import { factsOf, type Operation, type Parameter, renamingTo } from '@partner-network/contract/operations';
@@ -9,7 +9,7 @@ import { decode, splitQuery } from './query.ts';
 type Value<P extends Parameter> = P['schema'] extends { type: 'integer' } ? number : string;
 
 /** The values of an operation's parameters. An absent one is undefined, unless it has a default. */
-export type Parameters<O extends Operation> = {
+export type ParameterValues<O extends Operation> = {
   readonly [Name in keyof O['parameters']]: O['parameters'][Name] extends
     | { required: true }
     | { schema: { default: number } }
@@ -18,7 +18,7 @@ export type Parameters<O extends Operation> = {
 };
 
 /** Reads all parameters, or refuses with the errors of known parameters in order, then of unknown ones. */
-export function parseParameters<O extends Operation>(operation: O, query: string): Parameters<O> {
+export function parseParameters<O extends Operation>(operation: O, query: string): ParameterValues<O> {
   const sent = splitQuery(query);
   const values: Record<string, string | number | undefined> = {};
   const errors: ErrorRecord[] = [];
@@ -28,10 +28,10 @@ export function parseParameters<O extends Operation>(operation: O, query: string
     const parameter = operation.parameters[name]!;
     const result = read(sent.get(name), parameter);
     sent.delete(name);
-    if (typeof result === 'object') errors.push(errorRecord(result.fault, factsOf(parameter), name));
+    if (typeof result === 'object') errors.push(errorRecord(result.code, factsOf(parameter), name));
     else values[name] = result;
   }
-  if (sent.size === 0 && errors.length === 0) return values as Parameters<O>;
+  if (sent.size === 0 && errors.length === 0) return values as ParameterValues<O>;
 
   const known = Object.keys(operation.parameters);
   for (const name of [...sent.keys()].slice(0, maxErrors - errors.length)) {
@@ -46,11 +46,14 @@ export function parseParameters<O extends Operation>(operation: O, query: string
 
   const [first, ...rest] = errors;
   if (first !== undefined) throw new Refusal([first, ...rest]);
-  return values as Parameters<O>;
+  return values as ParameterValues<O>;
 }
 
 /** The valid parameters of a request that was refused, for its receipt. */
-export function validParameters<O extends Operation>(operation: O, query: string): Partial<Parameters<O>> {
+export function validParameters<O extends Operation>(
+  operation: O,
+  query: string,
+): Partial<ParameterValues<O>> {
   const sent = splitQuery(query);
   const valid = Object.entries(operation.parameters).flatMap(([name, parameter]) => {
     const value = read(sent.get(name), parameter);
@@ -59,32 +62,29 @@ export function validParameters<O extends Operation>(operation: O, query: string
   return Object.fromEntries(valid);
 }
 
-interface Fault {
-  readonly fault: ErrorCode;
+interface Refused {
+  readonly code: ErrorCode;
 }
 
-/** A parameter's value, or its first fault, in this order: given twice, characters, empty, length, rule. */
+/** A parameter's value, or its first error: given twice, encoding, a rule for texts, a rule for numbers. */
 function read(
   texts: readonly string[] | undefined,
   { required, schema }: Parameter,
-): string | number | undefined | Fault {
+): string | number | undefined | Refused {
   if (texts === undefined) {
-    if (required) return { fault: 'MISSING_REQUIRED_PARAMETER' };
+    if (required) return { code: 'MISSING_REQUIRED_PARAMETER' };
     return schema.type === 'integer' ? schema.default : undefined;
   }
-  if (texts.length > 1) return { fault: 'CONFLICTING_PARAMETERS' };
+  if (texts.length > 1) return { code: 'CONFLICTING_PARAMETERS' };
   const text = decode(texts[0]!);
-  if (text === undefined || !isCleanText(text)) return { fault: 'INVALID_CHARACTER' };
-  if (text === '') return { fault: 'VALUE_EMPTY' };
-  if (schema.type === 'integer') return readInteger(text, schema);
-  if (schema.maxLength !== undefined && isLongerThan(text, schema.maxLength))
-    return { fault: 'VALUE_TOO_LONG' };
-  if (schema.enum !== undefined && !schema.enum.includes(text)) return { fault: 'INVALID_ENUM_VALUE' };
-  return text;
+  if (text === undefined) return { code: 'INVALID_CHARACTER' };
+  const code = brokenRule(text, schema);
+  if (code !== undefined) return { code };
+  return schema.type === 'integer' ? readInteger(text, schema) : text;
 }
 
-function readInteger(text: string, schema: { minimum: number; maximum: number }): number | Fault {
-  if (!isPlainInteger(text)) return { fault: 'EXPECTED_INTEGER' };
-  if (Number(text) < schema.minimum) return { fault: 'VALUE_TOO_LOW' };
-  return Number(text) > schema.maximum ? { fault: 'VALUE_TOO_HIGH' } : Number(text);
+function readInteger(text: string, schema: { minimum: number; maximum: number }): number | Refused {
+  if (!isPlainInteger(text)) return { code: 'EXPECTED_INTEGER' };
+  if (Number(text) < schema.minimum) return { code: 'VALUE_TOO_LOW' };
+  return Number(text) > schema.maximum ? { code: 'VALUE_TOO_HIGH' } : Number(text);
 }

@@ -1,5 +1,5 @@
 import { ingestBounds } from '@partner-network/common/bounds/ingest';
-import { isCleanText, isLongerThan, isWebAddress } from '@partner-network/common/text';
+import { brokenRule, isCleanText, isWebAddress } from '@partner-network/common/text';
 import { normalizeTime } from '@partner-network/common/times';
 import { lengths } from '@partner-network/contract/limits';
 import type { FieldSchema, RecordSchema } from '@partner-network/contract/records';
@@ -68,18 +68,18 @@ function ruleOf(schema: FieldSchema): Rule {
   return stringRule(schema);
 }
 
-/** Reports the first fault only: type, characters, empty, then the rule of the field. */
+/** Reports the first fault only: type, a rule for texts, then the format of the field. */
 function stringRule(schema: FieldSchema): Rule {
-  const { maxLength: max = Number.POSITIVE_INFINITY, minLength: min = 1, enum: words } = schema;
+  const { maxLength: max = 0, minLength: min = 1, enum: words } = schema;
   const pattern = schema.pattern === undefined ? undefined : new RegExp(schema.pattern);
   const isTime = schema.format === 'date-time';
 
   function faultOf(text: string, field: string): ImportFault | undefined {
-    if (!isCleanText(text)) return importFault('INVALID_CHARACTER', field);
-    if (text === '') return importFault('VALUE_EMPTY', field);
+    const code = brokenRule(text, schema);
+    if (code !== undefined) {
+      return importFault(code, field, { max: `${max} characters`, allowed: words?.join(' or ') ?? '' });
+    }
     if (isTime) return timeFault('format', field);
-    if (isLongerThan(text, max)) return importFault('VALUE_TOO_LONG', field, { max: `${max} characters` });
-    if (words !== undefined) return importFault('INVALID_ENUM_VALUE', field, { allowed: words.join(' or ') });
     if (pattern?.test(text) === false) return importFault('INVALID_COLOR', field);
     // The minimum length needs no check: every valid address has at least 8 characters.
     const isUrl = schema.format !== 'uri' || isWebAddress(text);

@@ -113,6 +113,12 @@ export function missingPartner(): ImportFault {
   return { ...importFault('MISSING_REQUIRED_FIELD', 'partner_id'), detail };
 }
 
+/** A grant line with a final status that does not name the grant to end. */
+export function missingGrant(): ImportFault {
+  const why = 'the line ends a stored grant. Without an id it would make a new grant, which is never active';
+  return { ...importFault('MISSING_REQUIRED_FIELD', 'id'), detail: `Add this field: ${why}.` };
+}
+
 /** The texts that fill {what} of INVALID_CSV. */
 const csvFlaws = {
   encoding: 'it must be UTF-8 without NUL bytes',

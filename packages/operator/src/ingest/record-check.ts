@@ -8,6 +8,7 @@ import {
   type ImportFault,
   immutableFault,
   importFault,
+  missingGrant,
   missingPartner,
   timeFault,
 } from './faults.ts';
@@ -60,17 +61,21 @@ export function createRecordCheck(
     return partners.has(id);
   }
 
-  /** Faults of the times and of the owner, which depend on more than one field. */
+  /** Faults of the times, the owner and the status, which depend on more than one field. */
   function addFaults(fields: Fields, faults: ImportFault[], latest: string): void {
-    const { created_at = '', updated_at = '', deleted_at = '', partner_id } = fields;
+    const { created_at = '', updated_at = '', deleted_at = '', partner_id, id, status = 'ACTIVE' } = fields;
+    // A fault of the whole line has no field.
+    const isSound = (name: string) => !faults.some(({ field = name }) => field === name);
     if (created_at > latest) faults.push(timeFault('ahead', 'created_at'));
     if (updated_at > latest) faults.push(timeFault('ahead', 'updated_at'));
     else if (updated_at !== '' && updated_at < created_at) faults.push(timeFault('order', 'updated_at'));
     if (deleted_at > latest) faults.push(timeFault('ahead', 'deleted_at'));
+    if (kind === 'grants' && id === undefined && status !== 'ACTIVE' && isSound('id')) {
+      faults.push(missingGrant());
+    }
     if (kind !== 'brands') return;
     if (partnerId === undefined && partner_id === undefined) {
-      // A fault of the whole line has no field.
-      if (!faults.some(({ field = 'partner_id' }) => field === 'partner_id')) faults.push(missingPartner());
+      if (isSound('partner_id')) faults.push(missingPartner());
     } else if (partnerId !== undefined && ![undefined, partnerId].includes(partner_id as string)) {
       faults.push(
         immutableFault(

@@ -50,6 +50,21 @@ const rules: readonly [what: string, options: RecordOptions, line: object, sente
         'Set the status to REVOKED instead.',
     ],
   ],
+  ...['REVOKED', 'EXPIRED', 'CONSUMED'].map((status): (typeof rules)[number] => [
+    `a grant that is ${status} without an id`,
+    { kind: 'grants' },
+    { ...smallest.grants, status },
+    [
+      'id: MISSING_REQUIRED_FIELD: Add this field: the line ends a stored grant. ' +
+        'Without an id it would make a new grant, which is never active.',
+    ],
+  ]),
+  [
+    'a grant that is REVOKED with an empty id, once',
+    { kind: 'grants' },
+    { ...smallest.grants, id: '', status: 'REVOKED' },
+    ['id: VALUE_EMPTY: Set this field to a value, or leave it out if it is optional.'],
+  ],
   [
     'a brand without a partner',
     { kind: 'brands' },

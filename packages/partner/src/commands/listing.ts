@@ -12,11 +12,11 @@ import { type ListBrandsParams, type PageList, PartnerNetwork } from '../../../c
 import { explained } from './errors.ts';
 import { callOptions, keyVariable } from './settings.ts';
 
-type Parameters = Readonly<Record<string, string | number | undefined>>;
+type Query = Readonly<Record<string, string | number | undefined>>;
 
 type PageParameters = Pick<ListBrandsParams, 'cursor' | 'limit'>;
 
-interface PartnerListing<O extends Options, Q extends Parameters, P, R> {
+interface PartnerListing<O extends Options, Q extends Query, P, R> {
   /** The path, and the field that holds the records in the answer. */
   readonly name: ListingName;
   readonly options: O;
@@ -30,7 +30,7 @@ interface PartnerListing<O extends Options, Q extends Parameters, P, R> {
 
 type CallValues = Values<typeof callOptions>;
 
-export function partnerListing<O extends Options, Q extends Parameters, P extends { cursor?: string }, R>(
+export function partnerListing<O extends Options, Q extends Query, P extends { cursor?: string }, R>(
   listing: PartnerListing<O, Q, P, R>,
 ): Command {
   const options = { ...listing.options, ...callOptions };
@@ -112,7 +112,7 @@ function createLinePrinter<R>(name: string, columns: readonly Column<R>[], outpu
 }
 
 /** The call as a curl command for a POSIX shell. The key stays in its variable, so it is not shown. */
-function curlLine(address: string, parameters: Parameters): string {
+function curlLine(address: string, parameters: Query): string {
   const given = Object.entries(parameters).filter(([, value]) => value !== undefined);
   const query = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]));
   const url = query.size === 0 ? address : `${address}?${query}`;

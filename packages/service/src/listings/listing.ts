@@ -1,6 +1,6 @@
 import type { Operation } from '@partner-network/contract/operations';
 import type { Access } from '@partner-network/http/handle';
-import type { Parameters } from '@partner-network/http/parameters/parameters';
+import type { ParameterValues } from '@partner-network/http/parameters/parameters';
 import type { KeyOnFile, Page, Reads } from '@partner-network/store/port';
 import type { Position } from '../cursors/cursors.ts';
 
@@ -20,7 +20,12 @@ interface ListedPage extends Page {
 export interface Listing<O extends Operation = Operation> {
   readonly operation: O;
   /** Reads the page after a position, or throws a refusal. */
-  page(sources: Sources, key: KeyOnFile, parameters: Parameters<O>, position: Position): Promise<ListedPage>;
+  page(
+    sources: Sources,
+    key: KeyOnFile,
+    parameters: ParameterValues<O>,
+    position: Position,
+  ): Promise<ListedPage>;
   /** The customer and grant that a request names. A listing with this method writes receipts. */
-  access?(parameters: Partial<Parameters<O>>): Access;
+  access?(parameters: Partial<ParameterValues<O>>): Access;
 }

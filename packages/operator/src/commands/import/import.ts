@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { commandLineBounds } from '@partner-network/common/bounds/command-line';
 import { ingestBounds } from '@partner-network/common/bounds/ingest';
 import type { Command } from '@partner-network/common/command-line/command';
@@ -123,6 +124,7 @@ interface Flags extends Deletions {
   readonly overwrite: boolean;
   readonly 'dry-run': boolean;
   readonly 'undo-file': string | undefined;
+  readonly 'rejected-file': string | undefined;
 }
 
 function conflictsOfFeed(flags: Flags, file: string): string[] {
@@ -140,12 +142,16 @@ const grantsShrink =
   'consent only shrinks. To take grants back, import a file with their ids and the status REVOKED.';
 
 function conflictsOfUndo(flags: Flags, kind: ImportKind): string[] {
+  const [undo = '', rejected] = [flags['undo-file'], flags['rejected-file']];
   return [
     ...(kind === 'grants' ? [`--undo-file cannot be used: ${grantsShrink}`] : []),
     ...(flags['dry-run'] ? ['--undo-file needs an import that writes: omit --dry-run.'] : []),
     ...(flags.follow ? ['--undo-file needs a whole file: make an export before the feed begins.'] : []),
-    ...(/\.csv$/i.test(flags['undo-file'] ?? '')
+    ...(/\.csv$/i.test(undo)
       ? ['--undo-file is written as JSON Lines: use a name that does not end in .csv.']
+      : []),
+    ...(rejected !== undefined && resolve(undo) === resolve(rejected)
+      ? ['--undo-file and --rejected-file name the same file: name two files.']
       : []),
   ];
 }

@@ -142,6 +142,10 @@ test('says what to do instead of an undo file or --overwrite where they cannot b
     [['balances', '-', ...undo, '--follow'], /--undo-file needs a whole file: make an export/],
     [['balances', '-', '--overwrite', '--follow'], /--overwrite needs a whole file: omit --follow/],
     [['balances', file, '--undo-file', 'undo.csv'], /use a name that does not end in \.csv/],
+    [
+      ['balances', file, ...undo, '--rejected-file', './undo.jsonl'],
+      /--undo-file and --rejected-file name the same file: name two files/,
+    ],
   ] as const) {
     assertFailed(await line.run(['import', ...words]), 2, ...said);
   }

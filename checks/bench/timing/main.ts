@@ -2,11 +2,11 @@
 import { randomInt } from 'node:crypto';
 import { basePath } from '@partner-network/contract/operations';
 import { oneOf, optional, wholeNumber } from '../../../packages/common/src/command-line/options.ts';
-import { type Chance, chanceOf, shuffle } from '../../../packages/testkit/model/chance.ts';
+import { chanceOf } from '../../../packages/testkit/model/chance.ts';
 import { print, runProgram, say, withDefault } from '../../lib/program.ts';
 import { bytesOf, openConnection } from '../lib/connection.ts';
 import { type Engine, engines, missingFor, newDatabase, startService } from '../lib/service.ts';
-import { quantile, percent as rounded } from '../lib/statistics.ts';
+import { quantile, percent as rounded, shuffled } from '../lib/statistics.ts';
 import { type Keys, makeKeys } from './keys.ts';
 
 const largestSeed = 2 ** 31;
@@ -41,7 +41,7 @@ const names = Object.keys(subjects) as Subject[];
 
 const targets = { brands: '/brands', balances: '/balances?type=CHECKING&customer_id=customer' };
 
-async function measure(port: number, target: string, keys: Keys, rounds: number, chance: Chance) {
+async function measure(port: number, target: string, keys: Keys, rounds: number, random: () => number) {
   const lost = Promise.withResolvers<never>();
   const connection = await openConnection(port, lost.reject);
   const timed = (key: string) => {
@@ -54,8 +54,9 @@ async function measure(port: number, target: string, keys: Keys, rounds: number,
   };
   const times = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Times;
   for (let round = -warmUpRounds; round < rounds; round += 1) {
-    for (const name of shuffle([...names], chance)) {
-      const us = await timed(chance.oneOf(keys[subjects[name]]));
+    for (const name of shuffled(names, random)) {
+      const choice = keys[subjects[name]];
+      const us = await timed(choice[Math.floor(random() * choice.length)]!);
       if (round >= 0) times[name].push(us);
     }
   }
@@ -124,11 +125,11 @@ async function compare(rounds: number, engine: Engine, seed: number): Promise<bo
   const database = await newDatabase(engine);
   const keys = await makeKeys(database);
   const { port } = await startService(database);
-  const chance = chanceOf(seed);
+  const random = chanceOf(seed).fraction;
   const findings: Finding[] = [];
   for (const [listing, target] of Object.entries(targets)) {
     say(`List ${listing}: ${(rounds * names.length).toLocaleString('en')} requests.`);
-    findings.push(...report(listing, await measure(port, target, keys, rounds, chance)));
+    findings.push(...report(listing, await measure(port, target, keys, rounds, random)));
   }
   const isMet = judge(findings);
   if (rounds >= roundsToJudge) return isMet;

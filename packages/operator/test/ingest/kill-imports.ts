@@ -20,6 +20,8 @@ interface Killings {
   /** How often the table was in the state before the import, and how often in the state after it. */
   readonly before: number;
   readonly after: number;
+  /** The longest time until the database noticed a killed import. */
+  readonly noticedMs: number;
 }
 
 interface Scene {
@@ -29,7 +31,7 @@ interface Scene {
   readonly rows: number;
   readonly kills: number;
   /** Run the import with --delete-missing: a third of the lines is not in its file. */
-  readonly deletesMissing: boolean;
+  readonly deletesMissing?: boolean;
 }
 
 /**
@@ -38,7 +40,7 @@ interface Scene {
  */
 export async function killImports(
   t: Lifetime,
-  { url, environment, folder, rows, kills, deletesMissing }: Scene,
+  { url, environment, folder, rows, kills, deletesMissing = false }: Scene,
 ): Promise<Killings> {
   const table = await openTable(url);
   try {
@@ -61,12 +63,14 @@ export async function killImports(
     // Half of the kills come at a random moment; the other half close in on the commit at the end.
     let endMs = await runToEnd(t, words(second, ...flags));
     const after = await stateOf(table);
-    const counts = { before: 0, after: 0 };
+    const counts = { before: 0, after: 0, noticedMs: 0 };
     for (let kill = 0; kill < kills; kill += 1) {
       await restore(table);
       const isAnywhere = kill % 2 === 0;
       await runFor(t, words(second, ...flags), isAnywhere ? endMs * Math.random() : endMs);
+      const killedMs = performance.now();
       await table.settled();
+      counts.noticedMs = Math.max(counts.noticedMs, performance.now() - killedMs);
       const state = await stateOf(table);
       if (state !== before && state !== after) throw new Error(`kill ${kill} left a table between: ${state}`);
       counts[state === before ? 'before' : 'after'] += 1;

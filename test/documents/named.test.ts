@@ -26,7 +26,9 @@ const othersFlags = [
   ...[
     'engine',
     'errors',
+    'file',
     'health-cmd',
+    'health-interval',
     'init',
     'memory',
     'no-concurrent-marking',
@@ -94,7 +96,7 @@ test('every metric that a page names exists', () => {
 test('every log line that a page quotes is written by the product', () => {
   const inOneLine = (page: string) => read(page).replaceAll(/\s+/g, ' ');
   const quoted = [...named(/\blines? (?:that begins )?`([^`]+)`/g, inOneLine).keys()];
-  const written = product.map(read).join('\n').replaceAll('$'.concat('{what}'), 'receipts');
+  const written = product.map(read).join('\n').replaceAll('$'.concat('{this.#what}'), 'receipts');
   assert.ok(quoted.length > 4, quoted.join());
   const unknown = quoted.filter((text) => !["'", '`'].some((quote) => written.includes(quote + text)));
   assert.deepEqual(unknown, []);

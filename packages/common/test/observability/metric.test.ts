@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { metricsRoute } from '../../../http/src/operations/metrics.ts';
-import { exchangeOf } from '../../../testkit/fixtures/exchange.ts';
+import { exchangeOf } from '../../../testkit/fixtures/http.ts';
 import { createHistogram, joinedMetrics, type MetricRead } from '../../src/observability/metric.ts';
 
 /** What a scrape answers: the body, and the headers that the route adds. */

@@ -11,8 +11,8 @@ import {
 import { scopes } from '@partner-network/contract/scopes';
 import { Refusal } from '../../../http/src/refusal.ts';
 import type { KeyOnFile, Reads } from '../../../store/src/port.ts';
-import { exchangeOf } from '../../../testkit/fixtures/exchange.ts';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
+import { exchangeOf } from '../../../testkit/fixtures/http.ts';
 import { createKeyCache } from '../../src/auth/key-cache.ts';
 import { createCursors } from '../../src/cursors/cursors.ts';
 import { listingRoute } from '../../src/serve/pipeline.ts';

@@ -1,4 +1,4 @@
-/** The settings of the two addresses: for partners, which a sandbox has too, and for operators. */
+/** The settings of the address for partners, which a sandbox has too, and of the one for operators. */
 import { commandLineBounds } from '@partner-network/common/bounds/command-line';
 import { limiterBounds } from '@partner-network/common/bounds/limiter';
 import {

@@ -4,7 +4,8 @@ import pg from 'pg';
 import { parseDatabaseUrl } from '../../../packages/store/src/address.ts';
 import { openStore } from '../../../packages/store/src/engines.ts';
 import type { BalancesQuery, BrandsQuery, Page, Reads } from '../../../packages/store/src/port.ts';
-import { type Pool, planSettings } from '../../../packages/store/src/postgres/connections/pool.ts';
+import type { Pool } from '../../../packages/store/src/postgres/connections/pool.ts';
+import { planSettings } from '../../../packages/store/src/postgres/connections/session.ts';
 import { createReads } from '../../../packages/store/src/postgres/reads.ts';
 import { onConnection } from '../../../packages/testkit/servers/postgres-start.ts';
 import {

@@ -21,14 +21,6 @@ export interface StoreOptions {
   readonly instance?: string;
 }
 
-/** The `application_name` of every instance that serves a Postgres database begins with this. */
-export const instancePrefix = 'partner-network serve ';
-
-/** Counts the instances that serve this Postgres database, without the one named $2. $1 is the prefix. */
-export const countInstances = `
-  select count(distinct application_name)::integer as count from pg_stat_activity
-  where datname = current_database() and starts_with(application_name, $1) and application_name <> $2`;
-
 /** Parses a database URL. Returns undefined if it is not valid for any engine. */
 export function parseDatabaseUrl(url: string): DatabaseAddress | undefined {
   const path = /^sqlite:(.+)$/s.exec(url)?.[1];

@@ -28,6 +28,8 @@ export interface Inspection {
   stamp(): Promise<Stamp | undefined>;
   /** Whether this process has every privilege that `serve` needs. */
   privileges(): Promise<Finding>;
+  /** The number of instances that serve this database. Only Postgres knows. */
+  instances?(): Promise<number>;
   /** Whether the statements of the listings run, on all nodes of the database. */
   nodes(): Promise<Finding>;
   /** The last use of each key by key id, without keys that were never used. */

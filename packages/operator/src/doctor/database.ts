@@ -4,7 +4,6 @@ import type { Environment } from '@partner-network/contract/environments';
 import type { RedisInspected } from '@partner-network/service/limiter/redis/inspect';
 import { ratesOf } from '@partner-network/service/settings/listen';
 import type { ServeConfig } from '@partner-network/service/settings/serve';
-import { countInstances, instancePrefix } from '@partner-network/store/address';
 import type { Inspection } from '@partner-network/store/inspection';
 import { requireEnvironment, requireKnown, requireUpdated } from '@partner-network/store/sql/schema';
 
@@ -56,18 +55,14 @@ function seconds(ms: number): string {
 
 /** Whether the instances that serve this database share one rate limit. Workers of an instance always do. */
 export async function checkInstances(
-  { engine, rows }: Inspection,
+  { instances }: Inspection,
   config: ServeConfig,
   redis: RedisInspected | undefined,
 ): Promise<Finding> {
   if (Object.values(ratesOf(config)).every((rate) => rate === 0)) {
     return ok('No rate limit is set, so instances have nothing to share.');
   }
-  if (engine === 'postgres') {
-    // Every role may see the `application_name` of a connection.
-    const [counted] = await rows(countInstances, instancePrefix, '');
-    return judgeInstances(Number(counted!.count), redis);
-  }
+  if (instances !== undefined) return judgeInstances(await instances(), redis);
   // The embedded database does not know its instances, so a forgotten Redis cannot be noticed.
   if (redis !== undefined) return ok('All instances with this --redis share one rate limit.');
   return skipped(

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { postgresBounds } from '../../../common/src/bounds/postgres.ts';
-import { planSettings } from '../../../store/src/postgres/connections/pool.ts';
+import { planSettings } from '../../../store/src/postgres/connections/session.ts';
 import * as statements from '../../../store/src/postgres/statements.ts';
 import { fillDatabase } from '../../../testkit/fixtures/database.ts';
 import { keys } from '../../../testkit/fixtures/fixture.ts';

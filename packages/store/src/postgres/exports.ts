@@ -17,7 +17,7 @@ export function createExport(pool: Pool): Store['exportRecords'] {
     const { exportBatchBrands, exportBatchRecords } = storeBounds;
     const size = selection.kind === 'brands' ? exportBatchBrands : exportBatchRecords;
     const fetch = { text: `fetch ${size} from exported`, rowMode: 'array' as const };
-    const failure = await pool.transaction(async (client) => {
+    const failure = await pool.inTransaction(async (client) => {
       await client.query(settings);
       await client.query(`declare exported no scroll cursor for ${text}`, values);
       for (;;) {

@@ -15,6 +15,7 @@ import { positionOf } from './connections/replicas.ts';
 import { examine, examineReplica } from './connections/server.ts';
 import { inspectNodes } from './distribution/inspect-nodes.ts';
 import { hasCitus, replicasOfCitus } from './distribution/tables.ts';
+import { instancesBeside } from './instances.ts';
 import { migrations, requireServer, stampOf, traitsOf } from './migrate.ts';
 import { privilegesOf } from './privileges.ts';
 import { replayed, type Statement, written } from './statements.ts';
@@ -60,6 +61,7 @@ export async function inspectPostgres(
     rows,
     stamp: () => readOnly(connection, () => stampOf(connection)),
     privileges: () => readOnly(connection, () => privilegesOf(connection)),
+    instances: () => instancesBeside(rows),
     nodes: () => inspectNodes((work) => onNewConnection(url, work)),
     lastUses: (keyIds: readonly string[]) => readLastUses(rows, 'json_array_elements_text($1)', keyIds),
     close: () => connection.leave(),

@@ -1,6 +1,6 @@
 import { postgresBounds } from '@partner-network/common/bounds/postgres';
 import type { Environment } from '@partner-network/contract/environments';
-import { countInstances, instancePrefix, type Purpose, type StoreOptions } from '../address.ts';
+import type { Purpose, StoreOptions } from '../address.ts';
 import type { Store } from '../port.ts';
 import type { Migration } from '../served.ts';
 import { createAccounts } from '../sql/accounts.ts';
@@ -10,7 +10,7 @@ import { createMoves } from '../sql/moves.ts';
 import { connectToPrimary } from './connections/connect.ts';
 import { addressOf, type Connection, urlUnderName } from './connections/connection.ts';
 import { translated, unreachable } from './connections/errors.ts';
-import { createPool, type PoolSettings, sqlOn } from './connections/pool.ts';
+import { Pool, type PoolSettings } from './connections/pool.ts';
 import { watchPrimary } from './connections/primary-watch.ts';
 import { createReplicas } from './connections/replicas.ts';
 import { examine } from './connections/server.ts';
@@ -22,6 +22,7 @@ import { hasCitus, replicasOfCitus, tablesOf } from './distribution/tables.ts';
 import { createExport } from './exports.ts';
 import { importLock } from './import-locks.ts';
 import { createImports } from './imports/imports.ts';
+import { instancePrefix, instancesBeside } from './instances.ts';
 import { migrate, requireCurrent } from './migrate.ts';
 import { requirePrivileges } from './privileges.ts';
 import { createReads } from './reads.ts';
@@ -48,10 +49,10 @@ export async function openPostgres(
   const isSpread = purpose === 'serve' && (await hasCitus(first.connection));
   const primaryWatch = watchPrimary(urls, environment, first);
   const settings = { connections, keepsSession, isServing: purpose === 'serve' };
-  const primary = createPool({ ...settings, source: primaryWatch });
+  const primary = new Pool({ ...settings, source: primaryWatch });
   // A separate connection: receipts and key uses are written even while all others are busy.
   const separate = (name: string, more: Partial<PoolSettings> = { connections: 1 }) =>
-    createPool({ ...settings, source: primaryWatch, name: `partner-network ${name}`, ...more });
+    new Pool({ ...settings, source: primaryWatch, name: `partner-network ${name}`, ...more });
   const journal = purpose === 'serve' ? separate('receipts') : primary;
   const nodes = isSpread ? separate('nodes') : undefined;
   // One connection is enough, and one more for each frozen node.
@@ -66,13 +67,13 @@ export async function openPostgres(
     location: `${addressOf(first.url)}/${first.connection.database}`,
     migration,
     metrics: [...primary.metrics, ...(replicas?.metrics ?? [])],
-    ...createReads(primary, replicas, nodes && limitSlowNodes(sqlOn(nodes).rows, connections / 2)),
+    ...createReads(primary, replicas, nodes && limitSlowNodes(nodes.rows, connections / 2)),
     ping: () => primaryWatch.ping().then(readiness),
-    ...createAccounts(sqlOn(primary), grantLocks),
-    rotateCursorKey: createRotation(sqlOn(primary), rotationOptions),
+    ...createAccounts(primary, grantLocks),
+    rotateCursorKey: createRotation(primary, rotationOptions),
     ...createReceipts(journal, isSpread),
-    ...createMoves(sqlOn(primary)),
-    ...createAuditLog(sqlOn(primary)),
+    ...createMoves(primary),
+    ...createAuditLog(primary),
     exportRecords: createExport(primary),
     ...createImports(async (name) => {
       const { connection } = await connectToPrimary(urls.map((url) => urlUnderName(url, name)));
@@ -83,12 +84,8 @@ export async function openPostgres(
         connection.abandon();
         throw unreachable(error);
       }
-    }, sqlOn(primary).rows),
-    otherInstances: async () => {
-      const name = `${instancePrefix}${instance}`;
-      const [counted] = await sqlOn(primary).rows(countInstances, instancePrefix, name);
-      return Number(counted!.count);
-    },
+    }, primary.rows),
+    otherInstances: () => instancesBeside(primary.rows, instance),
     close: async () => {
       await replicas?.close();
       await nodes?.close();

@@ -1,7 +1,7 @@
 import { receiptsBounds } from '@partner-network/common/bounds/receipts';
 import { PartlyWritten, type Receipt, type Receipts } from '../port.ts';
 import { createReceiptReads } from '../sql/receipts.ts';
-import { type Pool, sqlOn } from './connections/pool.ts';
+import type { Pool } from './connections/pool.ts';
 import { nodesOf } from './distribution/placement.ts';
 import type { Statement } from './statements.ts';
 
@@ -38,7 +38,7 @@ export function createReceipts(pool: Pool, isSpread: boolean): Receipts {
   const write = async (statement: Statement, records: readonly object[]): Promise<void> => {
     await pool.query(statement, [JSON.stringify(records)]);
   };
-  const { rows } = sqlOn(pool);
+  const { rows } = pool;
 
   /** Nodes that could not take receipts, and when each is tried again. */
   const away = new Map<unknown, number>();

@@ -7,7 +7,7 @@ import { migratedDatabase, openServing } from '../../../testkit/fixtures/databas
 import { until } from '../../../testkit/fixtures/until.ts';
 import { connectTo, emptyDatabase } from '../../../testkit/servers/postgres.ts';
 import { StoreUnavailable } from '../../src/port.ts';
-import { createPool } from '../../src/postgres/connections/pool.ts';
+import { Pool } from '../../src/postgres/connections/pool.ts';
 
 /**
  * A pool whose server can be lost, and can be made to reject the next connections. A busy machine can take
@@ -27,7 +27,7 @@ async function poolOf(t: TestContext, connections: number, waitMs = 10_000) {
       onReturn = listener;
     },
   };
-  const pool = createPool({ source, connections, keepsSession: true, isServing: true, waitMs });
+  const pool = new Pool({ source, connections, keepsSession: true, isServing: true, waitMs });
   t.after(pool.close);
   const share = { name: 'share', text: 'select 100 / $1::int as share, pg_backend_pid() as pid' };
   const rowOf = async (divisor: number) => (await pool.query(share, [divisor]))[0]!;

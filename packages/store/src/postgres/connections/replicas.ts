@@ -7,7 +7,7 @@ import { StoreUnavailable } from '../../port.ts';
 import type { Value } from '../../sql/statement.ts';
 import { replayed, type Statement, written } from '../statements.ts';
 import { addressOf } from './connection.ts';
-import { createPool, type PoolSettings, type Rows, type Source } from './pool.ts';
+import { Pool, type PoolSettings, type Rows, type Source } from './pool.ts';
 import type { PrimaryWatch } from './primary-watch.ts';
 import { examineReplica } from './server.ts';
 
@@ -23,14 +23,14 @@ export function createReplicas(
   settings: Omit<PoolSettings, 'source'>,
 ) {
   // A separate connection: if all others are busy, replicas must stay in use.
-  const primary = createPool({ ...settings, source: primaryWatch, connections: 1 });
+  const primary = new Pool({ ...settings, source: primaryWatch, connections: 1 });
   const replicas = urls.map((url) => {
     const source: Source = {
       url,
       whenAvailable: () => Promise.resolve(),
       examine: (connection) => examineReplica(connection, environment, primaryWatch.server),
     };
-    const pool = createPool({ ...settings, source });
+    const pool = new Pool({ ...settings, source });
     // currentAtMs: when the primary was at the position that this replica has replayed.
     return { name: addressOf(url), pool, currentAtMs: notMeasured, pages: 0 };
   });

@@ -3,7 +3,7 @@
 import { OperatorError } from '@partner-network/common/operator-error';
 import { type Client, DatabaseError } from 'pg';
 import { begin } from '../connections/connection.ts';
-import { indexScansOnly } from '../connections/pool.ts';
+import { indexScansOnly } from '../connections/session.ts';
 import { limitLocks, oneNodeAtATime } from '../migrate.ts';
 import { hasCitus, places, tablesOf } from './tables.ts';
 

@@ -26,7 +26,9 @@ const othersFlags = [
   ...[
     'engine',
     'errors',
+    'file',
     'health-cmd',
+    'health-interval',
     'init',
     'memory',
     'no-concurrent-marking',

@@ -35,7 +35,7 @@ function freshBundle(t: Lifetime): Bundle {
   const [files, rootfs] = [temporaryFolder(t), temporaryFolder(t)];
   writeFiles(files, new Date(0).toISOString());
   const layers = ['volume', 'node', 'dependencies', 'package'];
-  execFileSync('cp', ['--archive', ...layers.map((layer) => join(files, layer, '.')), rootfs]);
+  execFileSync('cp', ['--archive', ...layers.map((layer) => `${files}/${layer}/.`), rootfs]);
   chmodSync(rootfs, 0o755);
   const [uid = 0, gid = 0] = instruction('USER').split(':').map(Number);
   const args = JSON.parse(instruction('ENTRYPOINT'));

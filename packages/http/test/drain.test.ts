@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { readFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { importValues } from '../../operator/src/ingest/import.ts';
 import type { BrandsQuery } from '../../store/src/port.ts';

@@ -1,6 +1,6 @@
 /** Grants, and the erasure of a customer, in SQL that both engines understand. */
 import { latestTimeMs, toTime } from '@partner-network/common/times';
-import type { Accounts, Erasure, Grant } from '../port.ts';
+import type { Accounts, Erasure, Grant, GrantsQuery } from '../port.ts';
 import { changeRow, changeStatement } from './audit.ts';
 import {
   type BoundStatement,
@@ -65,19 +65,7 @@ export function createGrants(
     // The expression of the index grants_by_id.
     findGrants: (id) => grants(`${selectGrants} where id || '' = $1 order by customer_id`, id),
 
-    listGrants: ({ partnerId, customerId, status, at }) => {
-      const { values, add, addEqual, text, parameter } = createConditions();
-      // A customer has few grants, a partner may have millions.
-      addEqual({ customer_id: customerId, partner_id: partnerId });
-      const isExpired = () => `(status = 'ACTIVE' and expires_at <= ${parameter(at)})`;
-      add(status, (value) => {
-        if (status === 'EXPIRED') return `(status = ${value} or ${isExpired()})`;
-        return status === 'ACTIVE'
-          ? `status = ${value} and not coalesce(${isExpired()}, false)`
-          : `status = ${value}`;
-      });
-      return grants(`${selectGrants} where ${text()} order by customer_id, id`, ...values);
-    },
+    listGrants: (query) => grants(...selectionOf(query)),
 
     revokeGrant: (customerId, id, at, by) =>
       changeRow(sql, [`${revoke} and id = $3 returning partner_id`, at, customerId, id], ({ partner_id }) =>
@@ -119,6 +107,20 @@ export function createGrants(
         return total;
       }),
   };
+}
+
+function selectionOf({ partnerId, customerId, status, at }: GrantsQuery): BoundStatement {
+  const { values, add, addEqual, text, parameter } = createConditions();
+  // A customer has few grants, a partner may have millions.
+  addEqual({ customer_id: customerId, partner_id: partnerId });
+  const isExpired = () => `(status = 'ACTIVE' and expires_at <= ${parameter(at)})`;
+  add(status, (value) => {
+    if (status === 'EXPIRED') return `(status = ${value} or ${isExpired()})`;
+    return status === 'ACTIVE'
+      ? `status = ${value} and not coalesce(${isExpired()}, false)`
+      : `status = ${value}`;
+  });
+  return [`${selectGrants} where ${text()} order by customer_id, id`, ...values];
 }
 
 /**

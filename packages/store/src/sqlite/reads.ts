@@ -6,41 +6,37 @@ import { keyOnFile, nearestKey } from '../sql/keys.ts';
 import { translated } from './engine.ts';
 import type { FileWatch } from './file-watch.ts';
 
+/** Without the name of the index, SQLite uses the primary key for the order, and scans all of a partner. */
+const brandsByReference = pageStatement(
+  'brands indexed by brands_by_reference',
+  'partner_id = ?3 and reference_id = ?4',
+);
+
+const grantById = `
+  select id, case when status = 'ACTIVE' and expires_at <= ?3 then 'EXPIRED' else status end as standing
+  from grants
+  where customer_id = ?1 and partner_id = ?2 and id = ?4`;
+
+/** Without the name of the index, SQLite may choose that for operators, which does not hold the expiry. */
+const activeGrant = `
+  select id, 'ACTIVE' as standing
+  from grants indexed by grants_of_customer
+  where customer_id = ?1 and partner_id = ?2 and status = 'ACTIVE'
+    and (expires_at is null or expires_at > ?3)
+  limit 1`;
+
 /**
  * The statements of requests, prepared once, with numbered parameters and rows as arrays: with names, a page
  * takes a third longer.
  */
 export function createReads(db: DatabaseSync, watch?: FileWatch): Reads {
-  function prepare(text: string): StatementSync {
-    const statement = db.prepare(text);
-    statement.setReturnArrays(true);
-    return statement;
-  }
-
+  const prepare = (text: string) => prepareArrays(db, text);
   const keyByDigest = prepare(nearestKey('?1'));
-
   const brandsPage = prepare(pageStatement('brands', 'partner_id = ?3'));
-
-  // Without this, SQLite uses the primary key for the order, and scans all brands of a partner.
-  const brandsPageByReference = prepare(
-    pageStatement('brands indexed by brands_by_reference', 'partner_id = ?3 and reference_id = ?4'),
-  );
-
+  const brandsPageByReference = prepare(brandsByReference);
   const balancesPage = prepare(pageStatement('balances', 'customer_id = ?3 and type = ?4'));
-
-  const namedGrant = prepare(`
-    select id, case when status = 'ACTIVE' and expires_at <= ?3 then 'EXPIRED' else status end as standing
-    from grants
-    where customer_id = ?1 and partner_id = ?2 and id = ?4`);
-
-  // Without this, SQLite may choose the index for operators, which does not hold the expiry.
-  const anyActiveGrant = prepare(`
-    select id, 'ACTIVE' as standing
-    from grants indexed by grants_of_customer
-    where customer_id = ?1 and partner_id = ?2 and status = 'ACTIVE'
-      and (expires_at is null or expires_at > ?3)
-    limit 1`);
-
+  const namedGrant = prepare(grantById);
+  const anyActiveGrant = prepare(activeGrant);
   const cursorKeys = db.prepare(selectCursorKeys());
   const ping = prepare('select name from settings limit 1');
 
@@ -101,6 +97,12 @@ export function createReads(db: DatabaseSync, watch?: FileWatch): Reads {
       return [];
     },
   };
+}
+
+function prepareArrays(db: DatabaseSync, text: string): StatementSync {
+  const statement = db.prepare(text);
+  statement.setReturnArrays(true);
+  return statement;
 }
 
 /**

@@ -20,7 +20,7 @@ function newBatch(isSorted: boolean): Batch {
   return { lines: [], tails: [], numbers: [], isSorted, characters: 0, deletions: 0 };
 }
 
-/** Collects rows in batches. A batch is collected while the server reads the previous batch. */
+/** Collects rows in batches. The server reads a batch while the next one is collected. */
 export class Outbox {
   readonly #kind: ImportKind;
   readonly #columns: readonly string[];

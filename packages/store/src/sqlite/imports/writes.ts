@@ -48,9 +48,8 @@ export function createImportWrites(
       ? createGrantWrites(db, tally)
       : createRecordWrites(db, kind, startedAt, tally, { overwrites, undo });
   db.exec(`pragma cache_size = -${cacheKibibytes}`);
-  transaction(db, 'deferred', () => {
-    for (const table of writes.tables) db.exec(`create temp table ${table}`);
-  });
+  const creates = writes.tables.map((table) => `create temp table ${table}`);
+  transaction(db, 'deferred', () => db.exec(creates.join('; ')));
   let isDirect = pace === 'fast' && !deletesMissing && !overwrites && undo === undefined;
   /** Rows written directly, and rows in the temporary table. */
   let placed = 0;
@@ -98,8 +97,8 @@ export function createImportWrites(
         const unchanged = placed + staged - written - stale - deleted - rejected.length;
         const isKept = mode === 'keep' && (rejected.length === 0 || skipsRejected);
         const result = { written, unchanged, stale, deleted: deleted + missing, rejected };
-        const [entry, ...values] = importStatement(audit, result) ?? [];
-        if (isKept && entry !== undefined) db.prepare(entry).run(numbered(values));
+        const [entry, ...values] = (isKept && importStatement(audit, result)) || [];
+        if (entry !== undefined) db.prepare(entry).run(numbered(values));
         if (isKept && !(holds && rejected.length > 0)) commit();
         if (!isKept) db.exec('rollback');
         // Rows that were staged outside of the transaction are still there after a rollback.
@@ -109,13 +108,15 @@ export function createImportWrites(
         return result;
       }),
     commit: (): void => attempt(db, commit),
-    end: (): void => {
-      try {
-        if (db.isTransaction) db.exec('rollback');
-        for (const table of writes.tables) db.exec(`drop table ${table.split(' ')[0]}`);
-      } catch {
-        // Fails on a full disk. The table is gone when the connection closes.
-      }
-    },
+    end: (): void => dropTables(db, writes.tables),
   };
+}
+
+function dropTables(db: DatabaseSync, tables: readonly string[]): void {
+  try {
+    if (db.isTransaction) db.exec('rollback');
+    for (const table of tables) db.exec(`drop table ${table.split(' ')[0]}`);
+  } catch {
+    // Fails on a full disk. The tables are gone when the connection closes.
+  }
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { anyCharacter } from '../../../../checks/fuzz/words.ts';
@@ -78,6 +79,21 @@ test('every answer leaves a receipt: key, customer, grant, time and outcome', as
     const atMs = Date.parse(receipt.at);
     assert.ok(atMs >= startedMs && atMs <= endedMs);
   }
+});
+
+test('a receipt is written after its response was sent: of a page, a refusal and a rehearsal', async (t) => {
+  let response: ServerResponse | undefined;
+  const wereSent: (boolean | undefined)[] = [];
+  const journal = { add: () => wereSent.push(response?.writableEnded), noteUse: () => {} };
+  const choices = { journal: () => journal as unknown as Journal, rehearsals: {} };
+  const { server, port, balances } = await startTestService(t, choices);
+  server.prependListener('request', (_request, itsResponse) => {
+    response = itsResponse;
+  });
+  await balances(alice, { key: keys.acme });
+  await balances(`${alice}&limit=0`, { key: keys.acme });
+  await (await get(`${urlOf(port, 'steady')}/network/v1/balances${alice}`)).text();
+  assert.deepEqual(wereSent, [true, true, true]);
 });
 
 test('a receipt can be written whatever bytes a request contains', async (t) => {

@@ -30,14 +30,14 @@ export const ready = command({
     const address = { host: loopback[host] ?? host, port };
     const url = `http://${address.host.includes(':') ? `[${address.host}]` : address.host}:${port}`;
     const endMs = performance.now() + seconds * 1_000;
-    let fault = await faultOf(url, address);
-    while (fault !== undefined && performance.now() < endMs && !hasEnded(pid)) {
+    let failure = await failureOf(url, address);
+    while (failure !== undefined && performance.now() < endMs && !hasEnded(pid)) {
       await wait(readyRetryMs);
-      fault = await faultOf(url, address);
+      failure = await failureOf(url, address);
     }
-    if (json) output.answer(jsonText({ ready: fault === undefined }, 2));
-    else if (fault === undefined) output.answer(`The instance at ${url} is ready.`);
-    if (fault !== undefined) throw new OperatorError(fault);
+    if (json) output.answer(jsonText({ ready: failure === undefined }, 2));
+    else if (failure === undefined) output.answer(`The instance at ${url} is ready.`);
+    if (failure !== undefined) throw new OperatorError(failure);
   },
 });
 
@@ -58,7 +58,7 @@ function hasEnded(pid: number | undefined): boolean {
 const mostCharacters = 10_000;
 
 /** Why the instance is not ready, or undefined if it is. */
-async function faultOf(url: string, address: { host: string; port: number }): Promise<string | undefined> {
+async function failureOf(url: string, address: { host: string; port: number }): Promise<string | undefined> {
   const socket = connect(address).setEncoding('latin1');
   const late = setTimeout(() => socket.destroy(new Error(`no answer in ${readyAnswerMs} ms`)), readyAnswerMs);
   let text = '';

@@ -57,8 +57,8 @@ export function createRedaction(given: Given) {
 }
 
 /** An answer with kinds in place of values. Only errors keep their texts. */
-function withKinds({ status, fault, rawHeaders, body, json }: Answer): string {
-  if (fault !== undefined) return `No whole answer (${fault}).`;
+function withKinds({ status, failure, rawHeaders, body, json }: Answer): string {
+  if (failure !== undefined) return `No whole answer (${failure}).`;
   const headers = rawHeaders.slice(0, 2 * bounds.headers).map((part, index) => {
     if (index % 2 === 0) return `\n${shownName(part)}: `;
     return plainHeaders.test(rawHeaders[index - 1]!) ? withoutData(part) : `<${part.length} characters>`;

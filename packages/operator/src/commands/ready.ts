@@ -6,6 +6,7 @@ import { command } from '@partner-network/common/command-line/command';
 import { jsonText } from '@partner-network/common/command-line/json';
 import { defaulted, flag, optional, wholeNumber } from '@partner-network/common/command-line/options';
 import { OperatorError } from '@partner-network/common/operator-error';
+import { within } from '@partner-network/common/timeout';
 import { drainingDetail } from '@partner-network/http/operations/draining';
 import { operationsAddress } from '@partner-network/service/settings';
 
@@ -60,7 +61,7 @@ const mostCharacters = 10_000;
 /** Why the instance is not ready, or undefined if it is. */
 async function failureOf(url: string, address: { host: string; port: number }): Promise<string | undefined> {
   const socket = connect(address).setEncoding('latin1');
-  const late = setTimeout(() => socket.destroy(new Error(`no answer in ${readyAnswerMs} ms`)), readyAnswerMs);
+  const late = () => new Error(`no answer in ${readyAnswerMs} ms`);
   let text = '';
   socket.on('data', (part: string) => {
     text += part;
@@ -68,13 +69,13 @@ async function failureOf(url: string, address: { host: string; port: number }): 
   });
   try {
     socket.write('GET /readyz HTTP/1.1\r\nHost: operations\r\nConnection: close\r\n\r\n');
-    await once(socket, 'close');
+    await within(readyAnswerMs, once(socket, 'close'), late);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     const remedy = 'Start it with "partner-network serve", or correct --ops-host and --ops-port';
     return `No instance answers at ${url} (${code ?? message}). ${remedy}.`;
   } finally {
-    clearTimeout(late);
+    socket.destroy();
   }
   const status = /^HTTP\/1\.[01] (\d{3}) /.exec(text)?.[1];
   if (status === '200') return undefined;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { errorCatalogue } from '@partner-network/contract/errors';
 import { openApiDocument } from '@partner-network/contract/openapi/document';
-import { importSentences } from '../packages/operator/src/ingest/faults.ts';
+import { importSentences } from '../packages/operator/src/ingest/rejections.ts';
 import { describedCommands } from '../packages/partner-network/src/main.ts';
 import { files, proseOf, read } from './sources.ts';
 

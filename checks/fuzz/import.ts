@@ -137,8 +137,8 @@ function expectedFaults(kind: Kind, line: string): string[] {
 function judgeJson(text: string): void {
   const parsed = parseWhole(text);
   const reading = readJson(text);
-  if (parsed === undefined) assert.deepEqual(reading, { fault: 'INVALID_JSON' });
-  else if (parsed.hasRepeatedKey) assert.equal('fault' in reading && reading.fault, 'DUPLICATE_KEY');
+  if (parsed === undefined) assert.deepEqual(reading, { code: 'INVALID_JSON' });
+  else if (parsed.hasRepeatedKey) assert.equal('code' in reading && reading.code, 'DUPLICATE_KEY');
   else assert.deepEqual(reading, { value: withInexact(parsed.value) });
 }
 

@@ -1,5 +1,5 @@
 import { fillIn } from '@partner-network/contract/sentence';
-import { importSentences } from '../../packages/operator/src/ingest/faults.ts';
+import { importSentences } from '../../packages/operator/src/ingest/rejections.ts';
 import { code, table } from './markdown.ts';
 
 const introduction = `# Import codes

@@ -91,6 +91,13 @@ export function escapeUnprintable(json: string): string {
   return json.replace(unprintable, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
+const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+
+/** A text for an element or an attribute of HTML or XML. */
+export function escapeMarkup(text: string): string {
+  return text.replace(/[&<>"]/g, (character) => entities[character]!);
+}
+
 /** A text that is safe to print on a terminal, on one line. */
 export function oneLine(text: string): string {
   return printable(text).replaceAll('\n', '\ufffd');

@@ -14,5 +14,5 @@ export const imagesBounds = {
   /** Results remembered for brands that share an image: about 500 bytes each. */
   imageResultsCached: 10_000,
   /** Faulty images listed in the table; --json lists all. */
-  imageShownFaults: 1_000,
+  imageShownFaulty: 1_000,
 } as const;

@@ -19,8 +19,8 @@ export const ingestBounds = {
   importShownLines: 20,
   /** Bytes read from a file at once. Four times as many take 40 MB more memory and are no faster. */
   importReadBytes: 64 * 1024,
-  /** Faults reported per line: a line of 1 MiB can have 90,000 unknown fields. */
-  importFaultsOfLine: 50,
+  /** Rejections reported per line: a line of 1 MiB can have 90,000 unknown fields. */
+  importRejectionsOfLine: 50,
   /** --delete-missing asks before it deletes more than one of this number of records. */
   deleteFreelyFraction: 5,
   /** Milliseconds that a time may be ahead of the clock: a typo of 2099 must not freeze a record. */

@@ -1,3 +1,5 @@
+import { escapeMarkup } from '../text.ts';
+
 /** The result of one case in a JUnit file. */
 export interface JunitCase {
   /** The group that viewers show it under. */
@@ -33,11 +35,7 @@ function element({ group, name, failure, skipped, seconds = 0 }: JunitCase): str
   return `${start}><failure message="${message}">${escaped(failure)}</failure></testcase>`;
 }
 
-const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-
-/** Text for an element or an attribute. Characters that XML does not allow become U+FFFD. */
+/** Characters that XML does not allow become U+FFFD. */
 function escaped(text: string): string {
-  return text
-    .replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '\ufffd')
-    .replace(/[&<>"]/g, (character) => entities[character]!);
+  return escapeMarkup(text.replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '\ufffd'));
 }

@@ -31,7 +31,7 @@ export function parseLine<O extends Options>(
   const { options, arguments: expected = [] } = syntax;
   const problems: string[] = [];
   const given = new Map<string, string[]>();
-  const faulty = new Set<string>();
+  const wrong = new Set<string>();
   const positionals: string[] = [];
   const extra: string[] = [];
   const types = Object.entries(options).map(([name, { valueName }]) => [
@@ -58,14 +58,14 @@ export function parseLine<O extends Options>(
     if (problem === undefined) given.set(token.name, [...(given.get(token.name) ?? []), token.value ?? '']);
     else {
       problems.push(problem);
-      faulty.add(token.name);
+      wrong.add(token.name);
     }
   }
 
   const flags = new Set(given.keys());
   const resolved: Record<string, unknown> = {};
   for (const [name, option] of Object.entries(options)) {
-    if (faulty.has(name)) continue;
+    if (wrong.has(name)) continue;
     const { variable = '', isSecret, mayBeEmpty } = option;
     // A secret that failed to arrive must not start the service with a default.
     if (variables[variable] === '' && !flags.has(name) && !mayBeEmpty) {

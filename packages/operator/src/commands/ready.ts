@@ -7,6 +7,7 @@ import { jsonText } from '@partner-network/common/command-line/json';
 import { defaulted, flag, optional, wholeNumber } from '@partner-network/common/command-line/options';
 import { originOf } from '@partner-network/common/host-and-port';
 import { OperatorError } from '@partner-network/common/operator-error';
+import { within } from '@partner-network/common/timeout';
 import { drainingDetail } from '@partner-network/http/operations/draining';
 import { operationsAddress } from '@partner-network/service/settings/listen';
 
@@ -31,14 +32,14 @@ export const ready = command({
     const address = { host: loopback[host] ?? host, port };
     const url = originOf(address.host, port);
     const endMs = performance.now() + seconds * 1_000;
-    let fault = await faultOf(url, address);
-    while (fault !== undefined && performance.now() < endMs && !hasEnded(pid)) {
+    let failure = await failureOf(url, address);
+    while (failure !== undefined && performance.now() < endMs && !hasEnded(pid)) {
       await wait(readyRetryMs);
-      fault = await faultOf(url, address);
+      failure = await failureOf(url, address);
     }
-    if (json) output.answer(jsonText({ ready: fault === undefined }, 2));
-    else if (fault === undefined) output.answer(`The instance at ${url} is ready.`);
-    if (fault !== undefined) throw new OperatorError(fault);
+    if (json) output.answer(jsonText({ ready: failure === undefined }, 2));
+    else if (failure === undefined) output.answer(`The instance at ${url} is ready.`);
+    if (failure !== undefined) throw new OperatorError(failure);
   },
 });
 
@@ -59,9 +60,9 @@ function hasEnded(pid: number | undefined): boolean {
 const mostCharacters = 10_000;
 
 /** Why the instance is not ready, or undefined if it is. */
-async function faultOf(url: string, address: { host: string; port: number }): Promise<string | undefined> {
+async function failureOf(url: string, address: { host: string; port: number }): Promise<string | undefined> {
   const socket = connect(address).setEncoding('latin1');
-  const late = setTimeout(() => socket.destroy(new Error(`no answer in ${readyAnswerMs} ms`)), readyAnswerMs);
+  const late = () => new Error(`no answer in ${readyAnswerMs} ms`);
   let text = '';
   socket.on('data', (part: string) => {
     text += part;
@@ -69,13 +70,13 @@ async function faultOf(url: string, address: { host: string; port: number }): Pr
   });
   try {
     socket.write('GET /readyz HTTP/1.1\r\nHost: operations\r\nConnection: close\r\n\r\n');
-    await once(socket, 'close');
+    await within(readyAnswerMs, once(socket, 'close'), late);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     const remedy = 'Start it with "partner-network serve", or correct --ops-host and --ops-port';
     return `No instance answers at ${url} (${code ?? message}). ${remedy}.`;
   } finally {
-    clearTimeout(late);
+    socket.destroy();
   }
   const status = /^HTTP\/1\.[01] (\d{3}) /.exec(text)?.[1];
   if (status === '200') return undefined;

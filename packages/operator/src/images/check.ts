@@ -4,16 +4,16 @@ import { imagesBounds } from '@partner-network/common/bounds/images';
 import { pageSize } from '@partner-network/contract/limits';
 import { publicAddressMark, type Reads } from '@partner-network/store/port';
 import { download, type Reach } from './download.ts';
-import { imageFault, shownHost } from './faults.ts';
+import { imageFailure, shownHost } from './failures.ts';
 import { type Inspection, inspect } from './inspect.ts';
 
-/** The result of checking one image. Fields are absent where a fault kept them from being read. */
-interface Findings extends Inspection {
+/** The result of checking one image. Fields are absent where a failure kept them from being read. */
+interface Checked extends Inspection {
   readonly host?: string;
   readonly bytes?: number;
 }
 
-export interface ImageReport extends Findings {
+export interface ImageReport extends Checked {
   readonly brand_id: string;
   readonly status: 'ok' | 'faulty' | 'without_image';
 }
@@ -58,37 +58,37 @@ async function* brandsOf(store: Pick<Reads, 'listBrands'>, partnerId: string): A
   }
 }
 
-type Check = (url: string) => Promise<Findings>;
+type Check = (url: string) => Promise<Checked>;
 
 async function report({ id, profile_image_url }: StoredBrand, check: Check): Promise<ImageReport> {
   if (profile_image_url.startsWith('/')) return { brand_id: id, status: 'without_image', errors: [] };
-  const findings = await check(profile_image_url);
-  return { brand_id: id, status: findings.errors.length === 0 ? 'ok' : 'faulty', ...findings };
+  const checked = await check(profile_image_url);
+  return { brand_id: id, status: checked.errors.length === 0 ? 'ok' : 'faulty', ...checked };
 }
 
-async function checkImage(address: string, reach: Reach, signal: AbortSignal): Promise<Findings> {
+async function checkImage(address: string, reach: Reach, signal: AbortSignal): Promise<Checked> {
   const url = URL.parse(address);
   const host = url === null ? {} : { host: shownHost(url) };
   const downloaded = await download(address, reach, signal);
-  if ('fault' in downloaded) {
-    const { fault, ...announced } = downloaded;
-    return { ...host, ...announced, errors: [fault] };
+  if ('failure' in downloaded) {
+    const { failure, ...announced } = downloaded;
+    return { ...host, ...announced, errors: [failure] };
   }
   const { body, isWhole } = downloaded;
   const inspection = inspect(body);
   return isWhole
     ? { ...host, ...inspection, bytes: body.length }
-    : { ...host, ...inspection, errors: [...inspection.errors, imageFault('TOO_LARGE')] };
+    : { ...host, ...inspection, errors: [...inspection.errors, imageFailure('TOO_LARGE')] };
 }
 
 /** Checks each URL once, because many brands may share an image. Keyed by digest: URLs may be long. */
 function cached(check: Check): Check {
-  const results = new Map<string, Promise<Findings>>();
+  const results = new Map<string, Promise<Checked>>();
   return (url) => {
     const digest = hash('sha256', url, 'base64');
-    const findings = results.get(digest) ?? check(url);
-    results.set(digest, findings);
+    const checked = results.get(digest) ?? check(url);
+    results.set(digest, checked);
     if (results.size > imagesBounds.imageResultsCached) results.delete(results.keys().next().value!);
-    return findings;
+    return checked;
   };
 }

@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import { imagesBounds } from '@partner-network/common/bounds/images';
 import { isWebAddress } from '@partner-network/common/text';
 import { profileImage } from '@partner-network/contract/limits';
-import { type ImageFault, imageFault, shownHost } from './faults.ts';
+import { type ImageFailure, imageFailure, shownHost } from './failures.ts';
 import { isPublicAddress } from './public-address.ts';
 import { type Resolve, resolveBySystem, resolveInDns } from './resolve.ts';
 
@@ -21,38 +21,38 @@ export type Download =
   /** `isWhole` is false if the image is too large: the rest was not downloaded. */
   | { readonly body: Buffer; readonly isWhole: boolean }
   /** `bytes` is the announced size of an image that is too large. */
-  | { readonly fault: ImageFault; readonly bytes?: number };
+  | { readonly failure: ImageFailure; readonly bytes?: number };
 
 /** Downloads an image. The signal ends it at any point: DNS, connection, redirect or body. */
 export async function download(address: string, reach: Reach, signal: AbortSignal): Promise<Download> {
-  if (!isWebAddress(address)) return { fault: imageFault('INVALID_URL') };
+  if (!isWebAddress(address)) return { failure: imageFailure('INVALID_URL') };
   let url = new URL(address);
   try {
     for (let redirects = 0; redirects <= imagesBounds.imageRedirects; redirects += 1) {
       const addresses = await addressesOf(url, reach, signal);
       // One private address is enough to refuse the host.
-      if (!addresses.every(reach.isAllowed)) return faulty('NOT_PUBLIC', url);
+      if (!addresses.every(reach.isAllowed)) return failed('NOT_PUBLIC', url);
       const response = await request(url, addresses, signal);
       try {
         if (!redirectStatuses.includes(response.statusCode!)) return await bodyOf(url, response, signal);
         const next = targetOf(url, response.headers.location);
-        if (next === undefined) return faulty('BAD_REDIRECT', url);
+        if (next === undefined) return failed('BAD_REDIRECT', url);
         url = next;
       } finally {
         response.destroy();
       }
     }
-    return { fault: imageFault('TOO_MANY_REDIRECTS') };
+    return { failure: imageFailure('TOO_MANY_REDIRECTS') };
   } catch (error) {
-    // Any error is a fault of the image, so that one bad server does not end the command.
-    if (signal.aborted) return { fault: imageFault('TIMED_OUT') };
+    // Any error is a failure of the image, so that one bad server does not end the command.
+    if (signal.aborted) return { failure: imageFailure('TIMED_OUT') };
     const { code = 'no connection' } = error as NodeJS.ErrnoException;
-    return faulty('UNREACHABLE', url, { reason: reasonOf(code) });
+    return failed('UNREACHABLE', url, { reason: reasonOf(code) });
   }
 }
 
-function faulty(code: Parameters<typeof imageFault>[0], url: URL, facts = {}): Download {
-  return { fault: imageFault(code, { host: shownHost(url), ...facts }) };
+function failed(code: Parameters<typeof imageFailure>[0], url: URL, facts = {}): Download {
+  return { failure: imageFailure(code, { host: shownHost(url), ...facts }) };
 }
 
 async function addressesOf(url: URL, { resolve }: Reach, signal: AbortSignal): Promise<readonly string[]> {
@@ -100,11 +100,11 @@ function targetOf(url: URL, location: string | undefined): URL | undefined {
 
 async function bodyOf(url: URL, response: IncomingMessage, signal: AbortSignal): Promise<Download> {
   const { statusCode, headers } = response;
-  if (statusCode !== 200) return faulty('BAD_STATUS', url, { status: statusCode });
+  if (statusCode !== 200) return failed('BAD_STATUS', url, { status: statusCode });
   const isEncoded = (headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity';
-  if (isEncoded) return faulty('ENCODED', url);
+  if (isEncoded) return failed('ENCODED', url);
   const bytes = Number(headers['content-length'] ?? 0);
-  if (bytes >= profileImage.belowBytes) return { fault: imageFault('TOO_LARGE'), bytes };
+  if (bytes >= profileImage.belowBytes) return { failure: imageFailure('TOO_LARGE'), bytes };
 
   const chunks: Buffer[] = [];
   let size = 0;

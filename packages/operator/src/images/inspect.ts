@@ -1,25 +1,25 @@
 import { profileImage } from '@partner-network/contract/limits';
-import { type ImageFault, imageFault } from './faults.ts';
+import { type ImageFailure, imageFailure } from './failures.ts';
 
 export interface Inspection {
   readonly format?: 'png' | 'jpg';
   readonly width?: number;
   readonly height?: number;
-  readonly errors: readonly ImageFault[];
+  readonly errors: readonly ImageFailure[];
 }
 
-/** Reads the format and size of an image from its header and lists every fault. Pixels are not decoded. */
+/** Reads the format and size of an image from its header and lists every failure. Pixels are not decoded. */
 export function inspect(bytes: Buffer): Inspection {
   const format = formats.find(({ start }) => bytes.subarray(0, start.length).equals(start));
-  if (format === undefined) return { errors: [imageFault('WRONG_FORMAT')] };
+  if (format === undefined) return { errors: [imageFailure('WRONG_FORMAT')] };
   const { name } = format;
   const { width, height } = format.sizeOf(bytes) ?? { width: 0, height: 0 };
   if (width === 0 || height === 0) {
-    return { format: name, errors: [imageFault('UNREADABLE', { format: name })] };
+    return { format: name, errors: [imageFailure('UNREADABLE', { format: name })] };
   }
-  const errors: ImageFault[] = [];
-  if (width !== height) errors.push(imageFault('NOT_SQUARE', { width, height }));
-  if (Math.min(width, height) < profileImage.minPixels) errors.push(imageFault('TOO_SMALL'));
+  const errors: ImageFailure[] = [];
+  if (width !== height) errors.push(imageFailure('NOT_SQUARE', { width, height }));
+  if (Math.min(width, height) < profileImage.minPixels) errors.push(imageFailure('TOO_SMALL'));
   return { format: name, width, height, errors };
 }
 

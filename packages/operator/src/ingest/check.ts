@@ -3,18 +3,18 @@ import { brokenRule, isCleanText, isWebAddress } from '@partner-network/common/t
 import { normalizeTime } from '@partner-network/common/times';
 import { lengths } from '@partner-network/contract/limits';
 import type { FieldSchema, RecordSchema } from '@partner-network/contract/records';
-import { type ImportFault, importFault, timeFault, unknownField } from './faults.ts';
 import { findPersonalData, findPersonalKey, findPersonalValue } from './personal-data/personal-data.ts';
 import { InexactNumber } from './read/json.ts';
+import { type Rejection, rejection, timeRejection, unknownField } from './rejections.ts';
 
 type Value = string | number | undefined;
 
-/** Returns the value to store, or adds a fault. */
-type Rule = (value: unknown, field: string, faults: ImportFault[]) => Value;
+/** Returns the value to store, or adds a rejection. */
+type Rule = (value: unknown, field: string, rejections: Rejection[]) => Value;
 
-/** Adds a fault. A faulty field has no value to store. */
-function reject(faults: ImportFault[], fault: ImportFault): undefined {
-  faults.push(fault);
+/** Adds a rejection. A rejected field has no value to store. */
+function reject(rejections: Rejection[], added: Rejection): undefined {
+  rejections.push(added);
 }
 
 interface CheckOptions {
@@ -24,7 +24,7 @@ interface CheckOptions {
   readonly ignored?: readonly string[];
 }
 
-/** Checks a record against its schema and reports all faults. */
+/** Checks a record against its schema and reports all rejections. */
 export function createChecker(schema: RecordSchema, { watched = [], ignored = [] }: CheckOptions = {}) {
   const rules = Object.entries(schema.properties).map(([field, property]) => ({
     field,
@@ -35,30 +35,30 @@ export function createChecker(schema: RecordSchema, { watched = [], ignored = []
 
   return (record: unknown) => {
     const fields: Record<string, Value> = {};
-    const faults: ImportFault[] = [];
-    const personal: ImportFault[] = [];
-    if (!isObject(record)) return { fields, faults: [importFault('EXPECTED_OBJECT')], personal };
+    const rejections: Rejection[] = [];
+    const personal: Rejection[] = [];
+    if (!isObject(record)) return { fields, rejections: [rejection('EXPECTED_OBJECT')], personal };
     let found = 0;
     for (const { field, rule, isRequired } of rules) {
       const value = record[field];
       if (value !== undefined) found += 1;
       if (value === undefined || (value === null && !isRequired)) {
-        if (isRequired) faults.push(importFault('MISSING_REQUIRED_FIELD', field));
+        if (isRequired) rejections.push(rejection('MISSING_REQUIRED_FIELD', field));
       } else {
-        fields[field] = rule(value, field, faults);
+        fields[field] = rule(value, field, rejections);
       }
     }
     const given = Object.keys(record);
     if (given.length > found) {
       for (const field of given) {
-        if (faults.length >= ingestBounds.importFaultsOfLine) break;
-        if (!known.includes(field)) faults.push(unknownField(field, known));
+        if (rejections.length >= ingestBounds.importRejectionsOfLine) break;
+        if (!known.includes(field)) rejections.push(unknownField(field, known));
       }
     }
     for (const field of watched) {
-      if (fields[field] !== undefined) personal.push(...personalFaults(record[field], field));
+      if (fields[field] !== undefined) personal.push(...personalRejections(record[field], field));
     }
-    return { fields, faults, personal };
+    return { fields, rejections, personal };
   };
 }
 
@@ -68,44 +68,44 @@ function ruleOf(schema: FieldSchema): Rule {
   return stringRule(schema);
 }
 
-/** Reports the first fault only: type, a rule for texts, then the format of the field. */
+/** Reports the first rejection only: type, a rule for texts, then the format of the field. */
 function stringRule(schema: FieldSchema): Rule {
   const { maxLength: max = 0, minLength: min = 1, enum: words } = schema;
   const pattern = schema.pattern === undefined ? undefined : new RegExp(schema.pattern);
   const isTime = schema.format === 'date-time';
 
-  function faultOf(text: string, field: string): ImportFault | undefined {
+  function rejectionOf(text: string, field: string): Rejection | undefined {
     const code = brokenRule(text, schema);
     if (code !== undefined) {
-      return importFault(code, field, { max: `${max} characters`, allowed: words?.join(' or ') ?? '' });
+      return rejection(code, field, { max: `${max} characters`, allowed: words?.join(' or ') ?? '' });
     }
-    if (isTime) return timeFault('format', field);
-    if (pattern?.test(text) === false) return importFault('INVALID_COLOR', field);
+    if (isTime) return timeRejection('format', field);
+    if (pattern?.test(text) === false) return rejection('INVALID_COLOR', field);
     // The minimum length needs no check: every valid address has at least 8 characters.
     const isUrl = schema.format !== 'uri' || isWebAddress(text);
-    return isUrl ? undefined : importFault('INVALID_URL', field, { min, max });
+    return isUrl ? undefined : rejection('INVALID_URL', field, { min, max });
   }
 
-  return (value, field, faults) => {
-    if (typeof value !== 'string') return reject(faults, importFault('EXPECTED_STRING', field));
+  return (value, field, rejections) => {
+    if (typeof value !== 'string') return reject(rejections, rejection('EXPECTED_STRING', field));
     // A valid time or enum value needs no other check.
     const stored = isTime ? normalizeTime(value) : words?.includes(value) ? value : undefined;
     if (stored !== undefined) return stored;
-    const fault = faultOf(value, field);
-    return fault === undefined ? value : reject(faults, fault);
+    const reason = rejectionOf(value, field);
+    return reason === undefined ? value : reject(rejections, reason);
   };
 }
 
 function integerRule(schema: FieldSchema): Rule {
   const { minimum: min = Number.MIN_SAFE_INTEGER, maximum: max = Number.MAX_SAFE_INTEGER } = schema;
-  return (value, field, faults) => {
+  return (value, field, rejections) => {
     if (typeof value === 'number' && value >= min && value <= max) return value;
     // Plain digits that JavaScript would round are an integer out of range; 1.0, 1e3 and -0 are not integers.
     const digits =
       value instanceof InexactNumber ? value.source : typeof value === 'number' ? String(value) : '';
-    if (!/^-?[1-9][0-9]*$/.test(digits)) return reject(faults, importFault('EXPECTED_INTEGER', field));
-    if (digits.startsWith('-')) return reject(faults, importFault('VALUE_TOO_LOW', field, { min }));
-    return reject(faults, importFault('VALUE_TOO_HIGH', field, { max }));
+    if (!/^-?[1-9][0-9]*$/.test(digits)) return reject(rejections, rejection('EXPECTED_INTEGER', field));
+    if (digits.startsWith('-')) return reject(rejections, rejection('VALUE_TOO_LOW', field, { min }));
+    return reject(rejections, rejection('VALUE_TOO_HIGH', field, { max }));
   };
 }
 
@@ -113,19 +113,19 @@ const mostBytes = `${lengths.metadataBytes} bytes of keys and values in UTF-8`;
 
 /** Stores a map of strings as JSON with sorted keys, so that equal maps are equal text. */
 function stringMapRule({ maxProperties: max = 0 }: FieldSchema): Rule {
-  return (value, field, faults) => {
-    if (!isObject(value)) return reject(faults, importFault('EXPECTED_OBJECT', field));
+  return (value, field, rejections) => {
+    if (!isObject(value)) return reject(rejections, rejection('EXPECTED_OBJECT', field));
     const entries = Object.entries(value);
-    if (entries.length > max) faults.push(importFault('TOO_MANY_KEYS', field, { max }));
+    if (entries.length > max) rejections.push(rejection('TOO_MANY_KEYS', field, { max }));
     const texts = entries.flat().filter((text) => typeof text === 'string');
     if (Buffer.byteLength(texts.join('')) > lengths.metadataBytes) {
-      faults.push(importFault('VALUE_TOO_LONG', field, { max: mostBytes }));
+      rejections.push(rejection('VALUE_TOO_LONG', field, { max: mostBytes }));
     }
     for (const [key, text] of entries) {
-      if (faults.length >= ingestBounds.importFaultsOfLine) break;
-      if (typeof text !== 'string') faults.push(importFault('EXPECTED_STRING', `${field}.${key}`));
+      if (rejections.length >= ingestBounds.importRejectionsOfLine) break;
+      if (typeof text !== 'string') rejections.push(rejection('EXPECTED_STRING', `${field}.${key}`));
       else if (!isCleanText(key) || !isCleanText(text)) {
-        faults.push(importFault('INVALID_CHARACTER', `${field}.${key}`));
+        rejections.push(rejection('INVALID_CHARACTER', `${field}.${key}`));
       }
     }
     const sorted = entries.toSorted(([left], [right]) => (left < right ? -1 : 1));
@@ -134,11 +134,11 @@ function stringMapRule({ maxProperties: max = 0 }: FieldSchema): Rule {
 }
 
 /** Apparent personal data in a text or a map of texts. A personal key is not repeated. */
-function personalFaults(value: unknown, field: string): ImportFault[] {
-  const faults: ImportFault[] = [];
+function personalRejections(value: unknown, field: string): Rejection[] {
+  const rejections: Rejection[] = [];
   function add(found: string | undefined, where: string, name: string): void {
-    if (found === undefined || faults.length >= ingestBounds.importFaultsOfLine) return;
-    faults.push(importFault('PERSONAL_DATA', name, { what: `${where} that looks like ${found}` }));
+    if (found === undefined || rejections.length >= ingestBounds.importRejectionsOfLine) return;
+    rejections.push(rejection('PERSONAL_DATA', name, { what: `${where} that looks like ${found}` }));
   }
   if (typeof value === 'string') add(findPersonalData(value), 'a value', field);
   else if (isObject(value)) {
@@ -147,7 +147,7 @@ function personalFaults(value: unknown, field: string): ImportFault[] {
       if (typeof text === 'string') add(findPersonalValue(key, text), 'a value', `${field}.${key}`);
     }
   }
-  return faults;
+  return rejections;
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -5,7 +5,7 @@ import { toTime } from '@partner-network/common/times';
 import { lengths } from '@partner-network/contract/limits';
 import type { ErasedCustomer } from '@partner-network/store/port';
 import { createChecker } from './check.ts';
-import { type ImportFault, timeFault } from './faults.ts';
+import { type Rejection, timeRejection } from './rejections.ts';
 
 const check = createChecker({
   required: ['customer_id', 'erased_at'],
@@ -15,12 +15,12 @@ const check = createChecker({
   },
 });
 
-/** Turns the value of a line into an erasure, or lists all of its faults. */
-export function readErasure(value: unknown): { record: ErasedCustomer; faults: ImportFault[] } {
-  const { fields, faults } = check(value);
+/** Turns the value of a line into an erasure, or lists all of its rejections. */
+export function readErasure(value: unknown): { record: ErasedCustomer; rejections: Rejection[] } {
+  const { fields, rejections } = check(value);
   const record = fields as unknown as ErasedCustomer;
   // A typo of 2099 would keep every record of the customer away.
   const latest = toTime(Date.now() + ingestBounds.importClockAheadMs);
-  if (record.erased_at > latest) faults.push(timeFault('ahead', 'erased_at'));
-  return { record, faults };
+  if (record.erased_at > latest) rejections.push(timeRejection('ahead', 'erased_at'));
+  return { record, rejections };
 }

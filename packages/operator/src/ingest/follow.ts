@@ -1,10 +1,10 @@
 import { OperatorError } from '@partner-network/common/operator-error';
 import type { Accounts, ImportCounts, ImportResult, ImportRow, Imports } from '@partner-network/store/port';
 import { openCommits } from './commits.ts';
-import { collectFaultyLines, faultsOfRefused, type ImportFault } from './faults.ts';
 import type { ImportReport } from './import.ts';
 import { createRecordCheck, type Reading, type RecordOptions } from './record-check.ts';
 import type { RejectedFile } from './rejected-file.ts';
+import { collectRejectedLines, type Rejection, rejectionsOfRefused } from './rejections.ts';
 import { isOutage, type Retry } from './retry.ts';
 
 /** What a feed has done so far. */
@@ -43,12 +43,12 @@ export interface FollowOptions extends RecordOptions {
   /** Gets each line that is skipped. */
   readonly rejectedFile?: RejectedFile | undefined;
   /** Called for each line that is skipped. The id may be anything that the line has in its place. */
-  rejected(line: number, errors: readonly ImportFault[], id: unknown): void;
+  rejected(line: number, errors: readonly Rejection[], id: unknown): void;
 }
 
 /**
- * Reads a feed until it ends, and commits lines as they come. A faulty line is reported and skipped. An error
- * says up to which line everything is written.
+ * Reads a feed until it ends, and commits lines as they come. A rejected line is reported and skipped. An
+ * error says up to which line everything is written.
  */
 export async function followRecords(
   store: Imports & Pick<Accounts, 'findPartner'>,
@@ -57,10 +57,10 @@ export async function followRecords(
 ): Promise<ImportReport> {
   const { retry, stop, status = createFeedStatus() } = options;
   const check = createRecordCheck({ findPartner: (id) => retry(() => store.findPartner(id)) }, options);
-  const rejected = collectFaultyLines();
+  const rejected = collectRejectedLines();
   /** The texts of lines that are not committed yet, if they are needed. */
   const texts = new Map<number, string | undefined>();
-  function reject(line: number, errors: readonly ImportFault[], id: unknown, text?: string): void {
+  function reject(line: number, errors: readonly Rejection[], id: unknown, text?: string): void {
     options.rejected(line, errors, id);
     options.rejectedFile?.add(line, errors, text);
     status.counts.rejected += 1;
@@ -70,7 +70,7 @@ export async function followRecords(
     status.committed(result, rows);
     for (const refused of result.rejected) {
       const row = rows.find(({ line }) => line === refused.line);
-      reject(refused.line, faultsOfRefused(refused), row?.id, texts.get(refused.line));
+      reject(refused.line, rejectionsOfRefused(refused), row?.id, texts.get(refused.line));
     }
     for (const { line } of rows) texts.delete(line as number);
   });
@@ -79,11 +79,11 @@ export async function followRecords(
   try {
     for await (const some of readings) {
       const checked = await check(some);
-      for (const [index, { line, row, text, faults }] of checked.entries()) {
+      for (const [index, { line, row, text, rejections }] of checked.entries()) {
         read += 1;
-        if (faults.length > 0) reject(line, faults, idOf(some[index]!), text);
+        if (rejections.length > 0) reject(line, rejections, idOf(some[index]!), text);
         else if (options.rejectedFile !== undefined) texts.set(line, text);
-        await commits.add(line, faults.length === 0 ? row : undefined, text);
+        await commits.add(line, rejections.length === 0 ? row : undefined, text);
       }
     }
   } catch (error) {

@@ -1,7 +1,7 @@
 /**
  * An import of a file: reads, checks and stages records, then writes all of them or nothing.
  *
- *     staging  --all read, no fault--> writing           (with skipInvalid, faulty lines do not count)
+ *     staging  --all read, no rejection--> writing       (with skipInvalid, rejected lines do not count)
  *     staging  --a rejected line--> checking             the run ends; the rest is only checked and reported
  *     staging  --the store asks for it--> staging        from the first line, in the slower way
  *     staging or checking --all read--> nothing written  after a rejected line or a cut
@@ -23,9 +23,9 @@ import {
   StartOver,
 } from '@partner-network/store/port';
 import { createBatch } from './batch.ts';
-import { collectFaultyLines, type FaultyLine, faultsOfRefused } from './faults.ts';
 import { type Cut, createRecordCheck, type Reading, type RecordOptions } from './record-check.ts';
 import type { RejectedFile } from './rejected-file.ts';
+import { collectRejectedLines, type RejectedLine, rejectionsOfRefused } from './rejections.ts';
 
 /** Reads the records from the start. Called again if the import starts over. */
 export type Source = () => AsyncIterable<readonly Reading[]>;
@@ -56,7 +56,7 @@ export interface ImportReport extends ImportCounts {
   readonly read: number;
   readonly rejected_count: number;
   /** The first importReportedLines of them, in order. */
-  readonly rejected: readonly FaultyLine[];
+  readonly rejected: readonly RejectedLine[];
 }
 
 /** Why nothing was written, besides rejected lines. */
@@ -101,7 +101,7 @@ export async function importRecords(
 
 type Skipping = Pick<ImportOptions, 'skipInvalid' | 'deleteMissing'>;
 
-/** Whether nothing was written because of faults of the input. */
+/** Whether nothing was written because of the input. */
 export function hasFailed({ rejected_count, stop }: Outcome, options: Skipping): boolean {
   return stop !== undefined || (rejected_count > 0 && !skips(options));
 }
@@ -119,23 +119,23 @@ async function importOn(
 ): Promise<Outcome> {
   const { kind, deleteMissing, audit, dryRun, rejectedFile } = options;
   const check = createRecordCheck(store, options);
-  const rejected = collectFaultyLines();
+  const rejected = collectRejectedLines();
   const batch = createBatch();
   const skipsRejected = skips(options);
   let read = 0;
   let isLost = false;
-  /** Grants are compared with the stored ones even after a rejected line, to report all faults. */
+  /** Grants are compared with the stored ones even after a rejected line, to report all rejections. */
   const isStaging = () => !isLost || kind === 'grants';
   let stop: Stop | undefined;
   for await (const some of source()) {
     read += some.length;
     options.onRead?.(read);
     const last = some.at(-1);
-    if (last !== undefined && 'faults' in last) stop = last.cutAt;
-    for (const { line, row, text, faults } of await check(some)) {
-      if (faults.length > 0) {
-        rejected.add({ line, errors: faults });
-        rejectedFile?.add(line, faults, text);
+    if (last !== undefined && 'rejections' in last) stop = last.cutAt;
+    for (const { line, row, text, rejections } of await check(some)) {
+      if (rejections.length > 0) {
+        rejected.add({ line, errors: rejections });
+        rejectedFile?.add(line, rejections, text);
         const isFirst = !isLost;
         isLost = !skipsRejected;
         // Nothing will be written: release the database and only check the rest.
@@ -161,7 +161,7 @@ async function importOn(
   });
   const isWritten = mode === 'keep' && (refused.length === 0 || skipsRejected);
   if (refused.length > 0 && !isWritten) await keepRefused?.(refused);
-  for (const one of refused) rejected.add({ line: one.line, errors: faultsOfRefused(one) });
+  for (const one of refused) rejected.add({ line: one.line, errors: rejectionsOfRefused(one) });
   const isCounted = !isLost && (refused.length === 0 || skipsRejected);
   return { read, ...(isCounted ? counts : noCounts), ...rejected.report() };
 }
@@ -174,7 +174,7 @@ async function addRefused(file: RejectedFile, source: Source, refused: Refused):
   for await (const some of source()) {
     for (const { line, text } of some) {
       const why = byLine.get(line);
-      if (why !== undefined) file.add(line, faultsOfRefused(why), text);
+      if (why !== undefined) file.add(line, rejectionsOfRefused(why), text);
     }
   }
 }

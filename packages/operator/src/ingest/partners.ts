@@ -6,7 +6,7 @@ import { lengths } from '@partner-network/contract/limits';
 import { scopes } from '@partner-network/contract/scopes';
 import type { PartnerWithKeys } from '@partner-network/store/port';
 import { createChecker } from './check.ts';
-import { type ImportFault, importFault } from './faults.ts';
+import { type Rejection, rejection } from './rejections.ts';
 
 const time = { type: 'string', format: 'date-time' };
 
@@ -35,36 +35,40 @@ const checkKey = createChecker({
   },
 });
 
-/** Turns the value of a line into a partner, or lists all of its faults. */
+/** Turns the value of a line into a partner, or lists all of its rejections. */
 export function readPartner(
   value: unknown,
   environment: Environment,
-): { record: PartnerWithKeys; faults: ImportFault[] } {
+): { record: PartnerWithKeys; rejections: Rejection[] } {
   const { keys = [], ...rest } = Object(value) as { keys?: unknown };
-  const { fields, faults } = checkPartner(typeof value === 'object' ? rest : value);
+  const { fields, rejections } = checkPartner(typeof value === 'object' ? rest : value);
   // A key belongs to one environment forever.
   const { environment: stamped, ...partner } = fields;
   if (stamped !== undefined && stamped !== environment) {
-    faults.push(importFault('INVALID_ENUM_VALUE', 'environment', { allowed: environment }));
+    rejections.push(rejection('INVALID_ENUM_VALUE', 'environment', { allowed: environment }));
   }
-  if (!Array.isArray(keys)) return { record: {} as PartnerWithKeys, faults: [keysFault, ...faults] };
+  if (!Array.isArray(keys))
+    return { record: {} as PartnerWithKeys, rejections: [keysRejection, ...rejections] };
   const read = keys.map(readKey);
-  for (const [index, { faults: ofKey }] of read.entries()) {
-    for (const fault of ofKey) {
-      const field = fault.field === undefined ? `keys.${index}` : `keys.${index}.${fault.field}`;
-      faults.push({ ...fault, field });
+  for (const [index, { rejections: ofKey }] of read.entries()) {
+    for (const rejection of ofKey) {
+      const field = rejection.field === undefined ? `keys.${index}` : `keys.${index}.${rejection.field}`;
+      rejections.push({ ...rejection, field });
     }
   }
-  return { record: { ...partner, keys: read.map(({ key }) => key) } as unknown as PartnerWithKeys, faults };
+  return {
+    record: { ...partner, keys: read.map(({ key }) => key) } as unknown as PartnerWithKeys,
+    rejections,
+  };
 }
 
-const keysFault = importFault('INVALID_ENUM_VALUE', 'keys', { allowed: 'a list of keys' });
+const keysRejection = rejection('INVALID_ENUM_VALUE', 'keys', { allowed: 'a list of keys' });
 
-function readKey(value: unknown): { key: object; faults: ImportFault[] } {
+function readKey(value: unknown): { key: object; rejections: Rejection[] } {
   const { scopes: given, ...rest } = Object(value) as { scopes?: unknown };
-  const { fields, faults } = checkKey(typeof value === 'object' ? rest : value);
+  const { fields, rejections } = checkKey(typeof value === 'object' ? rest : value);
   const expect = (holds: boolean, field: string, allowed: string) => {
-    if (!holds) faults.push(importFault('INVALID_ENUM_VALUE', field, { allowed }));
+    if (!holds) rejections.push(rejection('INVALID_ENUM_VALUE', field, { allowed }));
   };
   const isList = Array.isArray(given) && given.length > 0 && new Set(given).size === given.length;
   expect(
@@ -74,5 +78,5 @@ function readKey(value: unknown): { key: object; faults: ImportFault[] } {
   );
   expect(/^[0-9a-f]{64}$/.test(String(fields.digest)), 'digest', '64 hex digits in lower case');
   expect(/^[0-9A-Za-z]{4}$/.test(String(fields.last_four)), 'last_four', 'the last 4 characters of the key');
-  return { key: { ...fields, scopes: given }, faults };
+  return { key: { ...fields, scopes: given }, rejections };
 }

@@ -3,22 +3,22 @@ import { newId } from '@partner-network/common/ids';
 import { toTime } from '@partner-network/common/times';
 import type { Accounts, ImportKind, ImportRow } from '@partner-network/store/port';
 import { createChecker } from './check.ts';
-import {
-  type FaultyLine,
-  type ImportFault,
-  immutableFault,
-  importFault,
-  missingGrant,
-  missingPartner,
-  timeFault,
-} from './faults.ts';
 import { kinds } from './kinds.ts';
 import type { PersonalDataPolicy } from './personal-data/personal-data.ts';
+import {
+  immutableRejection,
+  missingGrant,
+  missingPartner,
+  type RejectedLine,
+  type Rejection,
+  rejection,
+  timeRejection,
+} from './rejections.ts';
 
 /** A record as it was read, before it is checked: its text, and its value or why it could not be read. */
 export type Reading = { readonly line: number; readonly text?: string } & (
   | { readonly value: unknown }
-  | { readonly faults: readonly ImportFault[]; readonly cutAt?: Cut }
+  | { readonly rejections: readonly Rejection[]; readonly cutAt?: Cut }
 );
 
 /** Where the rest of a file became unreadable. Then nothing is written, even with skipInvalid. */
@@ -32,19 +32,19 @@ export interface RecordOptions {
   /** What to do with apparent personal data; the default is to reject it. */
   readonly personalData?: PersonalDataPolicy;
   /** Called for each line that is accepted although it seems to contain personal data. */
-  warn?(line: FaultyLine): void;
+  warn?(line: RejectedLine): void;
 }
 
 interface CheckedRecord {
   readonly line: number;
   readonly text: string | undefined;
   readonly row: ImportRow;
-  readonly faults: ImportFault[];
+  readonly rejections: Rejection[];
 }
 
 type Fields = Record<string, string | number | undefined>;
 
-/** Returns a function that turns readings into rows, each with all of its faults. */
+/** Returns a function that turns readings into rows, each with all of its rejections. */
 export function createRecordCheck(
   store: Pick<Accounts, 'findPartner'>,
   { kind, partnerId, personalData = 'reject', warn }: RecordOptions,
@@ -61,24 +61,25 @@ export function createRecordCheck(
     return partners.has(id);
   }
 
-  /** Faults of the times, the owner and the status, which depend on more than one field. */
-  function addFaults(fields: Fields, faults: ImportFault[], latest: string): void {
+  /** Rejections of the times, the owner and the status, which depend on more than one field. */
+  function addRejections(fields: Fields, rejections: Rejection[], latest: string): void {
     const { created_at = '', updated_at = '', deleted_at = '', partner_id, id, status = 'ACTIVE' } = fields;
-    // A fault of the whole line has no field.
-    const isSound = (name: string) => !faults.some(({ field = name }) => field === name);
-    if (created_at > latest) faults.push(timeFault('ahead', 'created_at'));
-    if (updated_at > latest) faults.push(timeFault('ahead', 'updated_at'));
-    else if (updated_at !== '' && updated_at < created_at) faults.push(timeFault('order', 'updated_at'));
-    if (deleted_at > latest) faults.push(timeFault('ahead', 'deleted_at'));
+    // A rejection of the whole line has no field.
+    const isSound = (name: string) => !rejections.some(({ field = name }) => field === name);
+    if (created_at > latest) rejections.push(timeRejection('ahead', 'created_at'));
+    if (updated_at > latest) rejections.push(timeRejection('ahead', 'updated_at'));
+    else if (updated_at !== '' && updated_at < created_at)
+      rejections.push(timeRejection('order', 'updated_at'));
+    if (deleted_at > latest) rejections.push(timeRejection('ahead', 'deleted_at'));
     if (kind === 'grants' && id === undefined && status !== 'ACTIVE' && isSound('id')) {
-      faults.push(missingGrant());
+      rejections.push(missingGrant());
     }
     if (kind !== 'brands') return;
     if (partnerId === undefined && partner_id === undefined) {
-      if (isSound('partner_id')) faults.push(missingPartner());
+      if (isSound('partner_id')) rejections.push(missingPartner());
     } else if (partnerId !== undefined && ![undefined, partnerId].includes(partner_id as string)) {
-      faults.push(
-        immutableFault(
+      rejections.push(
+        immutableRejection(
           'partner_id',
           '--partner names another partner. Without --partner, each line names its own',
         ),
@@ -105,16 +106,16 @@ export function createRecordCheck(
 
   function checkOne(reading: Reading, nowMs: number, latest: string): CheckedRecord {
     const { line, text } = reading;
-    if ('faults' in reading) return { line, text, row: {}, faults: [...reading.faults] };
+    if ('rejections' in reading) return { line, text, row: {}, rejections: [...reading.rejections] };
     const { value } = reading;
     const isDeletion = ((value as Record<string, unknown> | null)?.deleted_at ?? undefined) !== undefined;
     const check = isDeletion ? (checkDeletion ?? checkFields) : checkFields;
-    const { fields, faults, personal } = check(value);
-    addFaults(fields, faults, latest);
-    if (personalData === 'reject' && personal.length > 0) faults.push(...personal);
-    if (faults.length > 0) return { line, text, row: fields, faults };
+    const { fields, rejections, personal } = check(value);
+    addRejections(fields, rejections, latest);
+    if (personalData === 'reject' && personal.length > 0) rejections.push(...personal);
+    if (rejections.length > 0) return { line, text, row: fields, rejections };
     if (personal.length > 0) warn?.({ line, errors: personal });
-    return { line, text, row: complete(fields, value, line, nowMs), faults };
+    return { line, text, row: complete(fields, value, line, nowMs), rejections };
   }
 
   return async (readings) => {
@@ -123,9 +124,9 @@ export function createRecordCheck(
     const latest = toTime(nowMs + ingestBounds.importClockAheadMs);
     const checked = readings.map((reading) => checkOne(reading, nowMs, latest));
     if (kind === 'balances' || (kind === 'brands' && partnerId !== undefined)) return checked;
-    for (const { row, faults } of checked) {
+    for (const { row, rejections } of checked) {
       if (row.partner_id !== undefined && !(await isPartner(String(row.partner_id)))) {
-        faults.push(importFault('UNKNOWN_PARTNER', 'partner_id'));
+        rejections.push(rejection('UNKNOWN_PARTNER', 'partner_id'));
       }
     }
     return checked;

@@ -1,7 +1,7 @@
 import { closeSync, fchmodSync, fstatSync, openSync, type Stats, writeFileSync } from 'node:fs';
 import { whyNotWritten } from '@partner-network/common/file-error';
 import { OperatorError } from '@partner-network/common/operator-error';
-import type { ImportFault } from './faults.ts';
+import type { Rejection } from './rejections.ts';
 
 export type RejectedFile = ReturnType<typeof openRejectedFile>;
 
@@ -24,7 +24,7 @@ export function openRejectedFile(path: string) {
   let added = 0;
   let skipped = 0;
   return {
-    add: (line: number, errors: readonly ImportFault[], text = ''): void => {
+    add: (line: number, errors: readonly Rejection[], text = ''): void => {
       if (skipped > 0) skipped -= 1;
       else {
         const record = `${JSON.stringify({ line, errors, record: text })}\n`;

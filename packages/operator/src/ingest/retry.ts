@@ -87,8 +87,8 @@ export function createRetry(options: RetryOptions): Retry {
         return result;
       } catch (error) {
         // Before the first answer, this is a wrong setting or a missing privilege, and no line was read.
-        const isFault = !isOutage(error) || (error instanceof OperatorError && !hasAnswered);
-        if (!isFault && performance.now() < endsAt) {
+        const isFinal = !isOutage(error) || (error instanceof OperatorError && !hasAnswered);
+        if (!isFinal && performance.now() < endsAt) {
           wait(work, error);
           await new Promise((resolve) => setTimeout(resolve, ingestBounds.followRetryMs));
           if (performance.now() < endsAt) continue;

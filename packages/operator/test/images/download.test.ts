@@ -14,9 +14,9 @@ function get(url: string, limitMs = 20_000): Promise<Download> {
   return download(url, loopback, AbortSignal.timeout(limitMs));
 }
 
-/** The code of a fault, or the number of bytes, with "cut" if the image was longer. */
+/** The code of a failure, or the number of bytes, with "cut" if the image was longer. */
 function outcome(result: Download): string {
-  if ('fault' in result) return result.fault.code;
+  if ('failure' in result) return result.failure.code;
   return `${result.body.length}${result.isWhole ? '' : ' cut'}`;
 }
 
@@ -94,7 +94,7 @@ for (const [status, headers, expected] of heads) {
       response.on('close', resolve).writeHead(status, headers).write(image);
     });
     const result = await get(host);
-    assert.deepEqual('fault' in result && [result.fault.code, result.bytes], expected);
+    assert.deepEqual('failure' in result && [result.failure.code, result.bytes], expected);
     await left;
   });
 }
@@ -190,15 +190,15 @@ for (const [what, [said, expected]] of Object.entries(nonsense)) {
     const result = await get(
       await serveRaw(t, (socket) => socket.resume().once('data', () => socket.end(said))),
     );
-    assert.ok('fault' in result, outcome(result));
-    assert.equal(result.fault.code, 'UNREACHABLE');
-    assert.match(result.fault.detail, expected);
+    assert.ok('failure' in result, outcome(result));
+    assert.equal(result.failure.code, 'UNREACHABLE');
+    assert.match(result.failure.detail, expected);
   });
 }
 
 test('cannot reach an image where nothing listens', async () => {
   const result = await get('http://127.0.0.1:1/logo.png?token=secret');
-  assert.deepEqual('fault' in result && result.fault, {
+  assert.deepEqual('failure' in result && result.failure, {
     code: 'UNREACHABLE',
     detail: 'Check that 127.0.0.1 serves the image: it refuses connections.',
   });

@@ -13,7 +13,7 @@ const image = png(256, 256);
 
 async function outcome(url: string, reach: Reach): Promise<string> {
   const result = await download(url, reach, AbortSignal.timeout(20_000));
-  return 'fault' in result ? result.fault.code : 'fine';
+  return 'failure' in result ? result.failure.code : 'fine';
 }
 
 /** Allows this address only, whatever a host resolves to. */
@@ -81,20 +81,20 @@ test('resolves a host once, and connects to the addresses that were checked', as
 test('resolves nothing when it is aborted before it starts', async () => {
   const reach = only('127.0.0.1', {});
   const result = await download('http://127.0.0.1/logo.png', reach, AbortSignal.abort());
-  assert.equal('fault' in result && result.fault.code, 'TIMED_OUT');
+  assert.equal('failure' in result && result.failure.code, 'TIMED_OUT');
   assert.deepEqual(reach.asked, []);
 });
 
 test('does not wait for a silent name server after the time is over', async () => {
   const reach = { ...only('127.0.0.1', {}), resolve: () => new Promise<never>(() => {}) };
   const result = await download('http://silent.test/logo.png', reach, AbortSignal.timeout(50));
-  assert.equal('fault' in result && result.fault.code, 'TIMED_OUT');
+  assert.equal('failure' in result && result.failure.code, 'TIMED_OUT');
 });
 
 test('reports the host that is not public, and nothing else of its URL', async () => {
   const url = 'http://10.0.0.1:8443/path/secret?token=secret#secret';
   assert.deepEqual(await download(url, publicOnly, AbortSignal.timeout(20_000)), {
-    fault: {
+    failure: {
       code: 'NOT_PUBLIC',
       detail:
         'Serve the image from a public address: 10.0.0.1 is not public. To allow it, pass --allow-private.',
@@ -121,7 +121,7 @@ test('requires a trusted certificate of the host, whatever NODE_TLS_REJECT_UNAUT
 
   const doubted = await get('images.test');
   assert.match(
-    'fault' in doubted ? doubted.fault.detail : '',
+    'failure' in doubted ? doubted.failure.detail : '',
     /is not trusted \(DEPTH_ZERO_SELF_SIGNED_CERT\)/,
   );
 
@@ -131,10 +131,10 @@ test('requires a trusted certificate of the host, whatever NODE_TLS_REJECT_UNAUT
   assert.deepEqual(await get('images.test'), { body: image, isWhole: true });
   const another = await get('other.test');
   assert.match(
-    'fault' in another ? another.fault.detail : '',
+    'failure' in another ? another.failure.detail : '',
     /is not trusted \(ERR_TLS_CERT_ALTNAME_INVALID\)/,
   );
 
   const downgraded = await get('images.test', '/down');
-  assert.equal('fault' in downgraded && downgraded.fault.code, 'BAD_REDIRECT');
+  assert.equal('failure' in downgraded && downgraded.failure.code, 'BAD_REDIRECT');
 });

@@ -118,7 +118,7 @@ test('accepts metadata of 0 to 50 keys and empty texts, and refuses 51 keys', as
     await assertTaken('brands', 'metadata', JSON.stringify(metadata), JSON.stringify(metadata));
   }
   const fifty = await checkLine('brands', lineWith('brands', 'metadata', JSON.stringify(keysOf(50))));
-  assert.deepEqual(fifty.faults, []);
+  assert.deepEqual(fifty.rejections, []);
   assert.deepEqual(JSON.parse(String(fifty.fields.metadata)), keysOf(50));
   await assertRefused('brands', 'metadata', JSON.stringify(keysOf(51)), 'TOO_MANY_KEYS');
 });
@@ -132,13 +132,18 @@ test('accepts metadata of 32,768 bytes in UTF-8, and refuses one more', async ()
     const room = 32_768 - Buffer.byteLength(`${key}other"`);
     const fits = text.repeat(Math.floor(room / Buffer.byteLength(text)));
     const metadata = { [key]: fits.padEnd(fits.length + (room % Buffer.byteLength(text))), other: '"' };
-    const { faults } = await checkLine('brands', lineWith('brands', 'metadata', JSON.stringify(metadata)));
-    assert.deepEqual(faults, []);
+    const { rejections } = await checkLine(
+      'brands',
+      lineWith('brands', 'metadata', JSON.stringify(metadata)),
+    );
+    assert.deepEqual(rejections, []);
     const larger = JSON.stringify({ ...metadata, other: '""' });
     await assertRefused('brands', 'metadata', larger, 'VALUE_TOO_LONG');
   }
-  const { faults } = createChecker(brandSchema)({ metadata: { toString: 'x'.repeat(40_000), valueOf: {} } });
-  const details = faults.filter(({ field }) => field === 'metadata').map(({ detail }) => detail);
+  const { rejections } = createChecker(brandSchema)({
+    metadata: { toString: 'x'.repeat(40_000), valueOf: {} },
+  });
+  const details = rejections.filter(({ field }) => field === 'metadata').map(({ detail }) => detail);
   assert.deepEqual(details, ['Shorten this value to at most 32768 bytes of keys and values in UTF-8.']);
 });
 
@@ -164,8 +169,8 @@ const badMetadata = [
 
 for (const [what, json, field, code] of badMetadata) {
   test(`refuses ${what} in metadata`, async () => {
-    const { faults } = await checkLine('brands', lineWith('brands', 'metadata', json));
-    assert.deepEqual(faults, [[field, code]]);
+    const { rejections } = await checkLine('brands', lineWith('brands', 'metadata', json));
+    assert.deepEqual(rejections, [[field, code]]);
   });
 }
 

@@ -21,15 +21,15 @@ const checkers = {
 
 export interface Outcome {
   readonly fields: Record<string, unknown>;
-  readonly faults: (readonly [string | undefined, string])[];
+  readonly rejections: (readonly [string | undefined, string])[];
 }
 
 export async function checkLine(kind: ImportKind, line: string): Promise<Outcome> {
   const [[reading] = []] = await Array.fromAsync(readJsonLines(Readable.from([Buffer.from(line)])));
   assert.ok(reading !== undefined);
-  const { fields, faults } =
-    'faults' in reading ? { fields: {}, faults: reading.faults } : checkers[kind](reading.value);
-  return { fields, faults: faults.map(({ field, code }) => [field, code]) };
+  const { fields, rejections } =
+    'rejections' in reading ? { fields: {}, rejections: reading.rejections } : checkers[kind](reading.value);
+  return { fields, rejections: rejections.map(({ field, code }) => [field, code]) };
 }
 
 /** The smallest record, with one field set to this JSON. */
@@ -47,7 +47,11 @@ export async function assertTaken(
 ): Promise<void> {
   const outcome = await checkLine(kind, lineWith(kind, field, json));
   const { [field]: taken } = outcome.fields;
-  assert.deepEqual({ faults: outcome.faults, taken }, { faults: [], taken: stored }, json.slice(0, 80));
+  assert.deepEqual(
+    { rejections: outcome.rejections, taken },
+    { rejections: [], taken: stored },
+    json.slice(0, 80),
+  );
 }
 
 export async function assertRefused(
@@ -56,8 +60,8 @@ export async function assertRefused(
   json: string,
   code: string,
 ): Promise<void> {
-  const { faults } = await checkLine(kind, lineWith(kind, field, json));
-  assert.deepEqual(faults, [[field, code]], json.slice(0, 80));
+  const { rejections } = await checkLine(kind, lineWith(kind, field, json));
+  assert.deepEqual(rejections, [[field, code]], json.slice(0, 80));
 }
 
 const strings = {

@@ -16,19 +16,19 @@ import {
 for (const [kind, record] of Object.entries(smallest) as [ImportKind, Record<string, unknown>][]) {
   test(`accepts ${kind} with only their required fields, and refuses them if one is missing`, async () => {
     const line = JSON.stringify(record);
-    assert.deepEqual(await checkLine(kind, line), { fields: record, faults: [] });
+    assert.deepEqual(await checkLine(kind, line), { fields: record, rejections: [] });
     for (const field of Object.keys(record)) {
       const { [field]: _, ...rest } = record;
-      const { faults } = await checkLine(kind, JSON.stringify(rest));
-      assert.deepEqual(faults, [[field, 'MISSING_REQUIRED_FIELD']]);
+      const { rejections } = await checkLine(kind, JSON.stringify(rest));
+      assert.deepEqual(rejections, [[field, 'MISSING_REQUIRED_FIELD']]);
     }
   });
 
   test(`reads null as absent in optional fields of ${kind}, and refuses it in required fields`, async () => {
     for (const [field, { type }] of Object.entries(kinds[kind].schema.properties)) {
-      const { fields, faults } = await checkLine(kind, lineWith(kind, field, 'null'));
+      const { fields, rejections } = await checkLine(kind, lineWith(kind, field, 'null'));
       const code = type === 'integer' ? 'EXPECTED_INTEGER' : 'EXPECTED_STRING';
-      assert.deepEqual(faults, field in record ? [[field, code]] : []);
+      assert.deepEqual(rejections, field in record ? [[field, code]] : []);
       assert.equal(fields[field], undefined);
     }
   });
@@ -38,13 +38,13 @@ test('refuses fields that the record does not have, whatever they are called', a
   const names = ['Name', 'nickname', 'customer_id', '__proto__', 'constructor', 'toString', '', ' name'];
   for (const name of names) {
     const line = `{"name":"Name","reference_id":"ref",${JSON.stringify(name)}:null}`;
-    assert.deepEqual((await checkLine('brands', line)).faults, [[name, 'UNKNOWN_FIELD']]);
+    assert.deepEqual((await checkLine('brands', line)).rejections, [[name, 'UNKNOWN_FIELD']]);
   }
 });
 
-test('reports all faults of a record at once, in the order of its fields', async () => {
+test('reports all rejections of a record at once, in the order of its fields', async () => {
   const line = '{"extra":1,"metadata":{"a":1,"b":"\\n"},"color":"red","id":"","created_at":"now"}';
-  assert.deepEqual((await checkLine('brands', line)).faults, [
+  assert.deepEqual((await checkLine('brands', line)).rejections, [
     ['id', 'VALUE_EMPTY'],
     ['name', 'MISSING_REQUIRED_FIELD'],
     ['created_at', 'INVALID_TIME'],
@@ -87,8 +87,8 @@ test('refuses control characters and unpaired surrogates in every field that hol
   for (const [kind, field] of allTexts) {
     for (const code of codes) await assertRefused(kind, field, `"a\\u${code}b"`, 'INVALID_CHARACTER');
   }
-  const { faults } = createChecker(kinds.brands.schema)({ ...smallest.brands, name: 'in quotes\n' });
-  assert.match(faults[0]!.detail, /line breaks/);
+  const { rejections } = createChecker(kinds.brands.schema)({ ...smallest.brands, name: 'in quotes\n' });
+  assert.match(rejections[0]!.detail, /line breaks/);
 });
 
 test('accepts every other character unchanged', async () => {
@@ -143,13 +143,16 @@ test('says what to do, and never repeats a value, an API key or unprintable char
   const texts = { name: `${secret}\n`, created_at: secret, color: secret, profile_image_url: secret };
   const metadata = { [secret]: 1, 'a\u0007b': secret };
   const record = { id: [secret], ...texts, reference_id: secret.repeat(100), [secret]: 1, metadata };
-  const { faults } = createChecker(kinds.brands.schema)(record);
-  assert.equal(faults.length, 9);
-  for (const { detail } of faults) assert.match(detail, /^[A-Z][^{}]+\.$/);
-  assert.doesNotMatch(JSON.stringify(faults), /0123456789|\\u0007/);
+  const { rejections } = createChecker(kinds.brands.schema)(record);
+  assert.equal(rejections.length, 9);
+  for (const { detail } of rejections) assert.match(detail, /^[A-Z][^{}]+\.$/);
+  assert.doesNotMatch(JSON.stringify(rejections), /0123456789|\\u0007/);
 });
 
 test('cuts the name of a field to 64 characters', async () => {
-  const { faults } = await checkLine('brands', `{"name":"a","reference_id":"r","${'🦊'.repeat(1_000)}":1}`);
-  assert.deepEqual(faults, [['🦊'.repeat(64), 'UNKNOWN_FIELD']]);
+  const { rejections } = await checkLine(
+    'brands',
+    `{"name":"a","reference_id":"r","${'🦊'.repeat(1_000)}":1}`,
+  );
+  assert.deepEqual(rejections, [['🦊'.repeat(64), 'UNKNOWN_FIELD']]);
 });

@@ -6,9 +6,9 @@ import { openStore } from '../../../store/src/engines.ts';
 import type { ImportResult, ImportRun, ImportWrite, Store } from '../../../store/src/port.ts';
 import { openTestDatabase } from '../../../testkit/fixtures/database.ts';
 import { byTest, createdAt } from '../../../testkit/fixtures/fixture.ts';
-import type { ImportFault } from '../../src/ingest/faults.ts';
 import { type FollowOptions, followRecords } from '../../src/ingest/follow.ts';
 import { readJsonLines } from '../../src/ingest/read/json-lines.ts';
+import type { Rejection } from '../../src/ingest/rejections.ts';
 import { createRetry, type RetryOptions } from '../../src/ingest/retry.ts';
 import { brandsOf, linesOf } from './import-into.ts';
 
@@ -35,7 +35,7 @@ export async function openScene(t: TestContext) {
   // Standard input fails in the same way.
   const stop = new AbortController();
   stop.signal.addEventListener('abort', () => feed.fail(new Error('stopped')));
-  const rejected: [line: number, errors: readonly ImportFault[]][] = [];
+  const rejected: [line: number, errors: readonly Rejection[]][] = [];
   const options: FollowOptions = {
     kind: 'brands',
     partnerId: 'acme',

@@ -62,7 +62,7 @@ const notJson: Readonly<Record<string, readonly Buffer[]>> = {
   ],
 };
 
-/** Objects that are not a record: the field with the fault, and the code. */
+/** Objects that are not a record: the rejected field, and the code. */
 const notRecords: Readonly<Record<string, readonly [Buffer, string, string]>> = {
   'a key twice': [line('{"name":"a","reference_id":"r","name":"a"}'), 'name', 'DUPLICATE_KEY'],
   'a key twice in metadata': [noted('{"k":"a","\\u006b":"b"}'), 'metadata.k', 'DUPLICATE_KEY'],

@@ -13,7 +13,7 @@ const ahead = 'Correct the time: it is more than 5 minutes ahead of the clock of
 /** The sentences for a line, each with its field and code. */
 async function said(options: RecordOptions, value: object): Promise<string[]> {
   const [checked] = await createRecordCheck(partners, options)([{ line: 1, value }]);
-  return checked!.faults.map(({ field, code, detail }) => `${field}: ${code}: ${detail}`);
+  return checked!.rejections.map(({ field, code, detail }) => `${field}: ${code}: ${detail}`);
 }
 
 const rules: readonly [what: string, options: RecordOptions, line: object, sentences: string[]][] = [
@@ -108,7 +108,7 @@ const soon = new Date(nowMs + 60_000).toISOString();
 async function rowOf(t: TestContext, options: RecordOptions, value: object): Promise<ImportRow> {
   t.mock.timers.enable({ apis: ['Date'], now: nowMs });
   const [checked] = await createRecordCheck(partners, options)([{ line: 7, value }]);
-  assert.deepEqual(checked?.faults, []);
+  assert.deepEqual(checked?.rejections, []);
   t.mock.timers.reset();
   return checked!.row;
 }
@@ -214,9 +214,9 @@ test('takes the time of each batch from the clock, also after the clock was year
   await checkAt(nowMs + 3 * year, balance);
   const { row } = await checkAt(nowMs, balance);
   assert.deepEqual([row.created_at, row.updated_at], [now, now]);
-  const { faults } = await checkAt(nowMs, { ...balance, updated_at: minutesAfter(6) });
+  const { rejections } = await checkAt(nowMs, { ...balance, updated_at: minutesAfter(6) });
   assert.deepEqual(
-    faults.map(({ code }) => code),
+    rejections.map(({ code }) => code),
     ['INVALID_TIME'],
   );
 });
@@ -233,7 +233,7 @@ test('looks up a partner once, and an unknown one every time', async () => {
   }));
   const checked = await createRecordCheck({ findPartner }, { kind: 'brands' })(values);
   assert.deepEqual(
-    checked.map(({ line, faults }) => [line, ...faults.map(({ code }) => code)]),
+    checked.map(({ line, rejections }) => [line, ...rejections.map(({ code }) => code)]),
     [[0], [1, 'UNKNOWN_PARTNER'], [2], [3, 'UNKNOWN_PARTNER']],
   );
   assert.deepEqual(asked, ['acme', 'nobody', 'nobody']);
@@ -244,17 +244,17 @@ test('looks up a partner once, and an unknown one every time', async () => {
   assert.equal(asked.length, 3);
 });
 
-test('reports a fault of the partner once, and unreadable lines with their faults', async () => {
-  const faults = [{ code: 'INVALID_JSON', detail: 'No.' }] as const;
+test('reports a rejection of the partner once, and unreadable lines with their rejections', async () => {
+  const rejections = [{ code: 'INVALID_JSON', detail: 'No.' }] as const;
   const check = createRecordCheck(partners, { kind: 'brands' });
   const checked = await check([
-    { line: 3, faults },
+    { line: 3, rejections },
     { line: 4, value: { ...brand, partner_id: 7, color: 7 } },
     { line: 5, value: { ...brand, partner_id: undefined, color: 7 } },
     { line: 6, value: null },
   ]);
-  assert.deepEqual(checked[0], { line: 3, text: undefined, row: {}, faults });
-  const found = checked.slice(1).map(({ line, faults: own }) => [line, ...own.map(({ field }) => field)]);
+  assert.deepEqual(checked[0], { line: 3, text: undefined, row: {}, rejections });
+  const found = checked.slice(1).map(({ line, rejections: own }) => [line, ...own.map(({ field }) => field)]);
   assert.deepEqual(found, [
     [4, 'color', 'partner_id'],
     [5, 'color', 'partner_id'],
@@ -280,7 +280,7 @@ test('rejects, reports or ignores personal data', async () => {
       { line: 8, value: brand },
       { line: 9, value },
     ]);
-    assert.deepEqual(clean!.faults, []);
-    assert.deepEqual([checked!.faults.map(({ code }) => code), said], [rejected, warned], personalData);
+    assert.deepEqual(clean!.rejections, []);
+    assert.deepEqual([checked!.rejections.map(({ code }) => code), said], [rejected, warned], personalData);
   }
 });

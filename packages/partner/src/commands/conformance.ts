@@ -117,8 +117,8 @@ function listedCases(path: string): ReadonlySet<string> | Problem {
 function whyUntested({ cause: answer }: Untestable, address: Address): string[] {
   const { url } = address;
   if (answer === undefined) return [`The tests ended early: ${url} is too slow, or sends too much.`];
-  const { status, fault } = answer;
-  if (fault !== undefined) return fault === 'TIMEOUT' ? tooLate(address) : whyNoAnswer(fault, address);
+  const { status, failure } = answer;
+  if (failure !== undefined) return failure === 'TIMEOUT' ? tooLate(address) : whyNoAnswer(failure, address);
   if (status === 429 || status === 503)
     return [`${url} answered ${status} again and again. Run the command again later.`];
   if (status !== 401 && status !== 403) return foreignAnswer(`status ${status}`, address);

@@ -63,14 +63,14 @@ export function foreignAnswer(what: string, { url, setBy }: Address): string[] {
   ];
 }
 
-interface ConnectionFault {
+interface ConnectionFailure {
   readonly codes: RegExp;
   readonly what: string;
   readonly remedy: string;
 }
 
 /** Why no answer arrived, by the code of the system, of TLS or of fetch. */
-const connectionFaults: readonly ConnectionFault[] = [
+const connectionFailures: readonly ConnectionFailure[] = [
   {
     codes: /^ECONNREFUSED$/,
     what: 'No service listens at {host}. Is it running?',
@@ -107,7 +107,7 @@ const connectionFaults: readonly ConnectionFault[] = [
 ];
 
 export function whyNoAnswer(code: string, address: Address): string[] {
-  const { what, remedy } = connectionFaults.find(({ codes }) => codes.test(code))!;
+  const { what, remedy } = connectionFailures.find(({ codes }) => codes.test(code))!;
   const { url, setBy } = address;
   const start =
     url === sandboxAddress ? 'Start a sandbox with "npx partner-network sandbox"' : 'Start the service';

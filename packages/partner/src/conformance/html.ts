@@ -1,4 +1,5 @@
 /** The report as one page that needs no network and no scripts. */
+import { escapeMarkup as escaped } from '@partner-network/common/text';
 import type { CaseResult } from './case.ts';
 
 const style = `
@@ -13,10 +14,6 @@ pre { padding: .75rem; background: light-dark(#f4f6f9, #1c2027); white-space: pr
 .passed { color: light-dark(#1a6b34, #6fd28c); } .skipped { color: light-dark(#555c69, #a6adba); }
 .failed { color: light-dark(#b3261e, #ff8a80); } .expected { color: light-dark(#7a5200, #f2c14e); }
 `;
-
-const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-
-const escaped = (text: string) => text.replace(/[&<>"]/g, (character) => entities[character]!);
 
 /** Shows lines of text, and then the cases: first those that failed. */
 export function htmlOf(

@@ -1,4 +1,5 @@
 /** What reports show of requests and answers: names, kinds and lengths, and nothing of a real deployment. */
+import { printable } from '@partner-network/common/text';
 import { keyPrefixPattern } from '@partner-network/contract/environments';
 import type { Given } from './given.ts';
 import type { Answer } from './send.ts';
@@ -15,9 +16,6 @@ const plainHeaders = new RegExp(
 /** An amount, or a part of a key, a cursor or an id in any form. A code has capitals only. */
 const data = /(?<!\w)\d[\d.,]{3,}\d(?!\w)|(?![A-Z_]+(?!\S))[\w+/=%\\-]{20,}/g;
 const keyLike = new RegExp(`${keyPrefixPattern}\\w+`, 'g');
-/** Control characters but the line feed, invisible characters, text direction marks, lone surrogates. */
-const unprintable =
-  /[\0-\t\v-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069]|\p{Surrogate}/gu;
 
 const shownName = (name: string) => (/^[a-z_-]{1,40}$/i.test(name) ? name : '<name>');
 
@@ -41,7 +39,7 @@ export function createRedaction(given: Given) {
   function mask(text: string): string {
     let masked = text;
     for (const [value, variable] of values) masked = masked.replace(value, () => `$${variable}`);
-    return cut(masked.replace(keyLike, '[key]').replace(unprintable, '\ufffd'), bounds.characters);
+    return cut(printable(masked.replace(keyLike, '[key]')), bounds.characters);
   }
 
   /** Only limit, type and variables keep their values: any other value may come from the deployment. */
@@ -57,8 +55,8 @@ export function createRedaction(given: Given) {
 }
 
 /** An answer with kinds in place of values. Only errors keep their texts. */
-function withKinds({ status, fault, rawHeaders, body, json }: Answer): string {
-  if (fault !== undefined) return `No whole answer (${fault}).`;
+function withKinds({ status, failure, rawHeaders, body, json }: Answer): string {
+  if (failure !== undefined) return `No whole answer (${failure}).`;
   const headers = rawHeaders.slice(0, 2 * bounds.headers).map((part, index) => {
     if (index % 2 === 0) return `\n${shownName(part)}: `;
     return plainHeaders.test(rawHeaders[index - 1]!) ? withoutData(part) : `<${part.length} characters>`;

@@ -40,13 +40,13 @@ function isOfType(value: unknown, type: string): boolean {
  * The first thing that is wrong with a value, such as `brands[3].name must be of the type string`. It names
  * fields and rules, and no values: it stands in reports.
  */
-export function faultIn(schema: Schema, value: unknown, where = ''): string | undefined {
+export function violationIn(schema: Schema, value: unknown, where = ''): string | undefined {
   const must = (what: string) => `${where || 'the body'} must ${what}`;
   if (schema.type && !isOfType(value, schema.type)) return must(`be of the type ${schema.type}`);
   for (const [keyword, rule] of Object.entries(schema))
     if (isBroken[keyword]?.(value, rule as never)) return must(`have the ${keyword} ${rule}`);
   if (Array.isArray(value))
-    return firstOf(value, (item, index) => faultIn(schema.items ?? {}, item, `${where}[${index}]`));
+    return firstOf(value, (item, index) => violationIn(schema.items ?? {}, item, `${where}[${index}]`));
   if (!isObject(value)) return undefined;
 
   const { required = [], properties = {}, additionalProperties: more = true } = schema;
@@ -54,9 +54,9 @@ export function faultIn(schema: Schema, value: unknown, where = ''): string | un
   const absent = required.find((name: string) => !Object.hasOwn(value as object, name));
   if (absent !== undefined) return `${at(absent)} must be present`;
   return firstOf(Object.entries(value as object), ([name, field], index) => {
-    if (Object.hasOwn(properties, name)) return faultIn(properties[name], field, at(name));
+    if (Object.hasOwn(properties, name)) return violationIn(properties[name], field, at(name));
     // A name that the schema does not list may be data.
-    if (typeof more === 'object') return faultIn(more, field, at(`<field ${index + 1}>`));
+    if (typeof more === 'object') return violationIn(more, field, at(`<field ${index + 1}>`));
     return more ? undefined : must('have no fields other than those of its schema');
   });
 }

@@ -60,13 +60,13 @@ export function createSender(base: URL, bounds = sendBounds) {
   /** Starts to open a connection. Its errors are found later. */
   const open = () => (isTls ? connectTls(address) : connect(address)).on('error', () => {});
 
-  /** Sends a request on a connection of its own. Never rejects: a fault is a result. */
+  /** Sends a request on a connection of its own. Never rejects: a failure is a result. */
   async function exchange(text: string, path: string | undefined, socket = open()) {
     const sentMs = performance.now();
     const chunks: Buffer[] = [];
     let bytes = 0;
     let response: IncomingMessage | undefined;
-    const fault = await new Promise<string | undefined>((resolve) => {
+    const failure = await new Promise<string | undefined>((resolve) => {
       const failed = (error: NodeJS.ErrnoException) => resolve(error.code ?? error.name);
       if (socket.errored) return failed(socket.errored);
       setTimeout(resolve, bounds.answerMs, 'TIMEOUT').unref();
@@ -100,9 +100,9 @@ export function createSender(base: URL, bounds = sendBounds) {
       path,
       sentMs,
       answeredMs: performance.now(),
-      /** 0 if no whole answer came; `fault` then says why: ECONNRESET, TIMEOUT, BODY_TOO_LONG. */
-      status: fault === undefined ? (response?.statusCode ?? 0) : 0,
-      fault,
+      /** 0 if no whole answer came; `failure` then says why: ECONNRESET, TIMEOUT, BODY_TOO_LONG. */
+      status: failure === undefined ? (response?.statusCode ?? 0) : 0,
+      failure,
       /** Names and values alternate. */
       rawHeaders: response?.rawHeaders ?? [],
       header: (name: string) => response?.headersDistinct[name.toLowerCase()]?.join(', '),

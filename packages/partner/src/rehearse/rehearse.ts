@@ -163,11 +163,11 @@ function reportOf(listing: ListingName, results: readonly Result[]) {
     const unkept = promises.filter(({ verdict }) => verdict !== 'kept');
     // Promises with the same reason share a line.
     const alike = Object.values(Object.groupBy(unkept, ({ reason }) => reason));
-    const faults = alike.map((group = []) => {
+    const broken = alike.map((group = []) => {
       const names = group.map(({ name }) => name).join(', ');
       return `${group[0]!.verdict}: ${names}. ${group[0]!.reason}`;
     });
-    return { ...result, promises, faults, passed: faults.length === 0 };
+    return { ...result, promises, broken, passed: broken.length === 0 };
   });
   const failed = judged.filter(({ passed }) => !passed);
   const [heading, ...rows] = table(judged, {
@@ -177,9 +177,9 @@ function reportOf(listing: ListingName, results: readonly Result[]) {
       length < rehearsalsBounds.runRequests ? `${length}` : `${length}+`,
     SECONDS: ({ seconds }) => seconds.toFixed(1),
   }).split('\n');
-  const lines = rows.flatMap((row, index) => [row, ...judged[index]!.faults.map((fault) => `  ${fault}`)]);
-  const cases = judged.map(({ scenario: name, seconds, faults }) => {
-    return { group: `rehearse.${listing}`, name, seconds, failure: faults.join('\n') || undefined };
+  const lines = rows.flatMap((row, index) => [row, ...judged[index]!.broken.map((line) => `  ${line}`)]);
+  const cases = judged.map(({ scenario: name, seconds, broken }) => {
+    return { group: `rehearse.${listing}`, name, seconds, failure: broken.join('\n') || undefined };
   });
   const count = `Failed: ${failed.length} of ${results.length} scenarios.`;
   const remedy = `Run one scenario alone with --scenario ${failed[0]?.scenario}.`;

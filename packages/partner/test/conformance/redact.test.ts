@@ -23,7 +23,7 @@ function answerOf(status: number, json: unknown, rawHeaders: string[] = []): Ans
     ...request,
     ...times,
     status,
-    fault: undefined,
+    failure: undefined,
     rawHeaders,
     header: () => undefined,
     body: Buffer.from(text),

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { balanceSchema, brandSchema } from '@partner-network/contract/records';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { faultIn, type Schema } from '../../src/conformance/schema.ts';
+import { type Schema, violationIn } from '../../src/conformance/schema.ts';
 
 const times = { created_at: '2026-01-01T00:00:00.000Z', updated_at: '2026-01-01T00:00:00Z' };
 const brand = {
@@ -57,7 +57,7 @@ test('agrees with Ajv on every field of both records', () => {
   let refused = 0;
   const compare = (schema: Schema, record: object) => {
     const isValid = ajv.validate(schema, record);
-    assert.equal(faultIn(schema, record) === undefined, isValid, JSON.stringify(record).slice(0, 300));
+    assert.equal(violationIn(schema, record) === undefined, isValid, JSON.stringify(record).slice(0, 300));
     if (!isValid) refused += 1;
   };
   for (const [schema, record] of [
@@ -77,14 +77,14 @@ test('agrees with Ajv on every field of both records', () => {
 test('names the field and the rule, and no value and no name from the data', () => {
   const page = { properties: { brands: { type: 'array', items: brandSchema } } };
   const { id: _, ...withoutId } = brand;
-  const faults = [
+  const violations = [
     withoutId,
     { ...brand, name: 1 },
     { ...brand, name: '' },
     { ...brand, metadata: { secret: 2 } },
     { ...brand, secret: 'x' },
-  ].map((record) => faultIn(page, { brands: [brand, record] }));
-  assert.deepEqual(faults, [
+  ].map((record) => violationIn(page, { brands: [brand, record] }));
+  assert.deepEqual(violations, [
     'brands[1].id must be present',
     'brands[1].name must be of the type string',
     'brands[1].name must have the minLength 1',

@@ -111,8 +111,8 @@ test('a redirect is an answer: nothing is sent to its target', async (t) => {
 
 const head = 'HTTP/1.1 200 OK\r\n';
 
-/** What a server does with a connection, and the fault of the answer. */
-const hostile: Readonly<Record<string, readonly [fault: string, (socket: Socket) => void]>> = {
+/** What a server does with a connection, and the failure of the answer. */
+const hostile: Readonly<Record<string, readonly [failure: string, (socket: Socket) => void]>> = {
   'closes at once': ['ECONNRESET', (socket) => socket.destroy()],
   'never answers': ['TIMEOUT', () => {}],
   'stops after its headers': ['TIMEOUT', (socket) => socket.write(`${head}Content-Length: 9\r\n\r\n{`)],
@@ -154,21 +154,21 @@ function repeat(socket: Socket, first: string, text: string, everyMs = 0): void 
   socket.on('close', () => clearInterval(timer));
 }
 
-for (const [name, [fault, behave]] of Object.entries(hostile)) {
-  test(`a server that ${name} is a fault of the answer, and not of the run`, async (t) => {
+for (const [name, [failure, behave]] of Object.entries(hostile)) {
+  test(`a server that ${name} is a failure of the answer, and not of the run`, async (t) => {
     const address = await serveRaw(t, (socket) => socket.once('data', () => behave(socket)));
-    const isSlow = fault === 'TIMEOUT';
+    const isSlow = failure === 'TIMEOUT';
     const bounds = { ...unpaced, answerMs: isSlow ? 100 : 5_000, bodyBytes: 1_000_000 };
     const { send, burst } = senderTo(address, bounds);
     const answers = [await send(request, '/'), ...(await burst(2, request, '/'))];
-    for (const answer of answers) assert.deepEqual([answer.status, answer.fault], [0, fault]);
+    for (const answer of answers) assert.deepEqual([answer.status, answer.failure], [0, failure]);
   });
 }
 
-test('a port without a server is a fault of every answer', async () => {
+test('a port without a server is a failure of every answer', async () => {
   const { send, burst } = senderTo(`http://127.0.0.1:${await freePort()}`);
   const answers = [await send(request, '/'), ...(await burst(2, request, '/'))];
-  for (const { fault } of answers) assert.equal(fault, 'ECONNREFUSED');
+  for (const { failure } of answers) assert.equal(failure, 'ECONNREFUSED');
 });
 
 test('after five requests without an answer the deployment is unreachable', async (t) => {
@@ -176,7 +176,7 @@ test('after five requests without an answer the deployment is unreachable', asyn
   const { send } = senderTo(address);
   for (let count = 0; count < 4; count += 1) assert.equal((await send(request, '/')).status, 0);
   assert.equal((await send('raw')).status, 0, 'raw requests do not count');
-  await assert.rejects(send(request, '/'), (error: Untestable) => error.cause?.fault === 'ECONNRESET');
+  await assert.rejects(send(request, '/'), (error: Untestable) => error.cause?.failure === 'ECONNRESET');
 });
 
 test('raw bytes arrive unchanged, and an answer in chunks or to HEAD is read', async (t) => {
@@ -222,7 +222,7 @@ test('TLS is used for requests and bursts, and only with a trusted certificate',
     const { send, burst } = senderTo(address);
     return [await send(request, '/'), ...(await burst(2, request, '/'))];
   };
-  for (const { fault } of await all()) assert.equal(fault, 'DEPTH_ZERO_SELF_SIGNED_CERT');
+  for (const { failure } of await all()) assert.equal(failure, 'DEPTH_ZERO_SELF_SIGNED_CERT');
   setDefaultCACertificates([certificate.cert]);
-  for (const { fault, status } of await all()) assert.deepEqual([fault, status], [undefined, 200]);
+  for (const { failure, status } of await all()) assert.deepEqual([failure, status], [undefined, 200]);
 });

@@ -2,12 +2,7 @@
  * Renders the Markdown that our guides and descriptions use: headings, paragraphs, flat lists, tables, code
  * blocks, code, emphasis and links. The plain pages need no more, and a library would be one more dependency.
  */
-
-const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-
-export function escaped(text: string): string {
-  return text.replace(/[&<>"]/g, (character) => escapes[character]!);
-}
+import { escapeMarkup as escaped } from '@partner-network/common/text';
 
 /** Renders the text within a paragraph, a heading or a cell. */
 export function inline(text: string): string {

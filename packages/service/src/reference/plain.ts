@@ -1,6 +1,7 @@
 /** The reference as plain HTML, until the library has loaded and for readers without scripts. */
+import { escapeMarkup as escaped } from '@partner-network/common/text';
 import type { Guide } from './guides.ts';
-import { escaped, inline, rendered } from './markdown.ts';
+import { inline, rendered } from './markdown.ts';
 
 /** The parts of the OpenAPI document that the page shows. */
 interface OpenApi {

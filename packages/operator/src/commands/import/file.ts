@@ -6,11 +6,11 @@ import { createProgress } from '@partner-network/common/command-line/progress';
 import { InterruptedError, OperatorError } from '@partner-network/common/operator-error';
 import { onStop } from '@partner-network/common/signals';
 import { type Missing, type Store, StoreUnavailable, UncertainCommit } from '@partner-network/store/port';
-import type { collectFaultyLines } from '../../ingest/faults.ts';
 import { hasFailed, type ImportOptions, importRecords } from '../../ingest/import.ts';
 import { kinds } from '../../ingest/kinds.ts';
 import { readJsonLines } from '../../ingest/read/json-lines.ts';
 import { openRejectedFile } from '../../ingest/rejected-file.ts';
+import type { collectRejectedLines } from '../../ingest/rejections.ts';
 import { openUndoFile } from '../../ingest/undo-file.ts';
 import { bytesOf, requireInput, sizeOf, spooled, standardInput } from './input.ts';
 
@@ -22,7 +22,7 @@ interface Files {
 }
 
 interface Choices extends Omit<ImportOptions, 'warn' | 'undoFile' | 'rejectedFile' | 'stop'> {
-  readonly warnings: ReturnType<typeof collectFaultyLines>;
+  readonly warnings: ReturnType<typeof collectRejectedLines>;
 }
 
 /** Reads to the end, then writes. */

@@ -13,7 +13,7 @@ import type { RecordOptions } from '../../ingest/record-check.ts';
 import { openRejectedFile } from '../../ingest/rejected-file.ts';
 import { createRetry, type Retry } from '../../ingest/retry.ts';
 import { bytesOf, standardInput } from './input.ts';
-import { remarkFaults, summaryOf } from './report.ts';
+import { remarkErrors, summaryOf } from './report.ts';
 
 interface FollowChoices {
   readonly records: RecordOptions;
@@ -59,8 +59,8 @@ export async function follow(store: Store, choices: FollowChoices, output: Outpu
     retry,
     status,
     rejectedFile,
-    warn: ({ line, errors }) => remarkFaults(output, 'warning: ', line, errors),
-    rejected: (line, errors, id) => remarkFaults(output, '', line, errors, id),
+    warn: ({ line, errors }) => remarkErrors(output, 'warning: ', line, errors),
+    rejected: (line, errors, id) => remarkErrors(output, '', line, errors, id),
   });
   // The failure of the feed is reported, and not that of its last entry.
   const report = await following.catch(async (error) => {

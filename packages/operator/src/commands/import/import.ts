@@ -15,9 +15,9 @@ import {
 } from '@partner-network/common/command-line/options';
 import { largestPort } from '@partner-network/service/settings/listen';
 import type { ImportKind, Missing } from '@partner-network/store/port';
-import { collectFaultyLines } from '../../ingest/faults.ts';
 import { hasFailed } from '../../ingest/import.ts';
 import { personalDataPolicies } from '../../ingest/personal-data/personal-data.ts';
+import { collectRejectedLines } from '../../ingest/rejections.ts';
 import { changing, partnerId, requirePartner } from '../database.ts';
 import { importFile } from './file.ts';
 import { follow } from './follow.ts';
@@ -93,7 +93,7 @@ function importing(kind: ImportKind): Command {
       const { json, overwrite, 'skip-invalid': skipInvalid, 'dry-run': dryRun } = values;
       const isCsv = (values.format ?? (/\.csv$/i.test(file) ? 'csv' : 'jsonl')) === 'csv';
       const shownLines = json ? ingestBounds.importReportedLines : ingestBounds.importShownLines;
-      const warnings = collectFaultyLines(shownLines);
+      const warnings = collectRejectedLines(shownLines);
       const deleteMissing = deletesMissing ? confirmation(kind, dryRun || yes) : undefined;
       const choices = { ...records, skipInvalid, dryRun, deleteMissing, overwrites: overwrite, audit };
       const files = { file, isCsv, undoPath: values['undo-file'], rejectedPath };

@@ -3,15 +3,15 @@
 import type { Output } from '@partner-network/common/command-line/output';
 import { echo } from '@partner-network/common/text';
 import { echoedCharacters } from '@partner-network/contract/limits';
-import type { ImportFault } from '../../ingest/faults.ts';
 import type { ImportReport } from '../../ingest/import.ts';
 import { findPersonalKey } from '../../ingest/personal-data/personal-data.ts';
+import type { Rejection } from '../../ingest/rejections.ts';
 
-export function remarkFaults(
+export function remarkErrors(
   output: Output,
   prefix: '' | 'warning: ',
   line: number,
-  errors: readonly ImportFault[],
+  errors: readonly Rejection[],
   id?: unknown,
 ): void {
   const where = `${prefix}line ${line}${shownId(id)}`;
@@ -33,7 +33,7 @@ export function remarkLines(
   prefix: '' | 'warning: ',
   { rejected: lines, rejected_count: count }: Pick<ImportReport, 'rejected' | 'rejected_count'>,
 ): void {
-  for (const { line, errors } of lines) remarkFaults(output, prefix, line, errors);
+  for (const { line, errors } of lines) remarkErrors(output, prefix, line, errors);
   const what = prefix === '' ? 'rejected lines' : 'lines with warnings';
   if (count > lines.length) output.remark(`… and ${count - lines.length} more ${what}.`);
 }

@@ -1,9 +1,9 @@
-/** The header of a CSV file: its columns and its faults. */
+/** The header of a CSV file: its columns and its rejections. */
 
 import { ingestBounds } from '@partner-network/common/bounds/ingest';
 import { isCleanText } from '@partner-network/common/text';
 import type { RecordSchema } from '@partner-network/contract/records';
-import { csvFault, type ImportFault, importFault, unknownField } from '../faults.ts';
+import { csvRejection, type Rejection, rejection, unknownField } from '../rejections.ts';
 import type { CsvRow } from './csv-rows.ts';
 
 /** Where the cells of a column go: into a field, or under a key of a field that is a map. */
@@ -22,32 +22,32 @@ export function columnOf(name: string, { properties }: RecordSchema): Column | u
   return dot === -1 ? { field, isInteger } : { field, key: name.slice(dot + 1), isInteger };
 }
 
-/** Lists every fault of the header. With a faulty header no row can be understood. */
-export function faultsOfHeader({ text, cells: header, flaw }: CsvRow, schema: RecordSchema): ImportFault[] {
+/** Lists every rejection of the header. With a rejected header no row can be understood. */
+export function rejectionsOfHeader({ text, cells: header, flaw }: CsvRow, schema: RecordSchema): Rejection[] {
   const isKnown = (name: string) => columnOf(name, schema) !== undefined;
   // Some spreadsheets separate by semicolons or tabs.
   const otherNames = text.replaceAll('"', '').trim().split(/[;\t]/);
-  if (otherNames.length > 1 && otherNames.some(isKnown)) return [csvFault('separator')];
-  if (flaw !== undefined) return [csvFault(flaw)];
+  if (otherNames.length > 1 && otherNames.some(isKnown)) return [csvRejection('separator')];
+  if (flaw !== undefined) return [csvRejection(flaw)];
   // A file without a header starts with a record; a file whose lines end in CR is a single line.
   if (!header.some(isKnown) || !header.every(isCleanText))
-    return [csvFault('noHeader', { names: schema.required.join(',') })];
+    return [csvRejection('noHeader', { names: schema.required.join(',') })];
   const nameless = header.indexOf('');
-  if (nameless !== -1) return [csvFault('nameless', { column: nameless + 1 })];
+  if (nameless !== -1) return [csvRejection('nameless', { column: nameless + 1 })];
   const fields = Object.entries(schema.properties);
   const names = fields.map(([field, { type }]) => (type === 'object' ? `${field}.KEY` : field));
   const given = new Set<string>();
-  const faults = header.flatMap((name, index) => {
+  const rejections = header.flatMap((name, index) => {
     const isRepeated = given.has(name);
     given.add(name);
     const shown = isKnown(name) || looksLikeName.test(name) ? name : `column ${index + 1}`;
-    if (isRepeated) return [importFault('DUPLICATE_KEY', shown)];
+    if (isRepeated) return [rejection('DUPLICATE_KEY', shown)];
     return isKnown(name) ? [] : [unknownField(name, names, shown)];
   });
   // A line that deletes has only an id and a time.
   const missing = given.has('deleted_at') ? [] : schema.required.filter((field) => !given.has(field));
-  const all = [...missing.map((field) => importFault('MISSING_REQUIRED_FIELD', field)), ...faults];
-  return all.slice(0, ingestBounds.importFaultsOfLine);
+  const all = [...missing.map((field) => rejection('MISSING_REQUIRED_FIELD', field)), ...rejections];
+  return all.slice(0, ingestBounds.importRejectionsOfLine);
 }
 
 /** A text that does not look like a field's name may be a value: only its column number is reported. */

@@ -4,7 +4,7 @@
  * more than 4 times as long.
  */
 import { ingestBounds } from '@partner-network/common/bounds/ingest';
-import type { CsvFlaw } from '../faults.ts';
+import type { CsvFlaw } from '../rejections.ts';
 import type { Line } from './lines.ts';
 
 export interface CsvRow {

@@ -1,8 +1,8 @@
 import { isPlainInteger } from '@partner-network/common/text';
 import type { RecordSchema } from '@partner-network/contract/records';
-import { csvFault, type ImportFault } from '../faults.ts';
 import type { Reading } from '../record-check.ts';
-import { type Column, columnOf, faultsOfHeader } from './csv-header.ts';
+import { csvRejection, type Rejection } from '../rejections.ts';
+import { type Column, columnOf, rejectionsOfHeader } from './csv-header.ts';
 import { type CsvRow, createRowReader } from './csv-rows.ts';
 import { InexactNumber } from './json.ts';
 import { readLines } from './lines.ts';
@@ -37,26 +37,28 @@ function createRecordReader(schema: RecordSchema): (row: CsvRow) => Reading | un
     // Spreadsheets also write rows of empty cells.
     if (flaw === undefined && cells.every((cell) => cell.trim() === '')) return undefined;
     if (header === undefined) {
-      const faults = faultsOfHeader(row, schema);
-      if (faults.length > 0) return { line, text, faults, cutAt: 'header' };
+      const rejections = rejectionsOfHeader(row, schema);
+      if (rejections.length > 0) return { line, text, rejections, cutAt: 'header' };
       header = cells;
       columns = header.map((name) => columnOf(name, schema)!);
       return undefined;
     }
-    const fault = faultOf(row, header);
-    if (fault === undefined) return { line, text, value: recordOf(columns, cells) };
+    const rejection = rejectionOf(row, header);
+    if (rejection === undefined) return { line, text, value: recordOf(columns, cells) };
     const isCut = row.isMultiline || flaw === 'tooLong';
-    return isCut ? { line, text, faults: [fault], cutAt: 'record' } : { line, text, faults: [fault] };
+    return isCut
+      ? { line, text, rejections: [rejection], cutAt: 'record' }
+      : { line, text, rejections: [rejection] };
   };
 }
 
-function faultOf({ flaw, cells, isMultiline }: CsvRow, header: readonly string[]): ImportFault | undefined {
-  if (flaw !== undefined) return csvFault(isMultiline && flaw === 'strayQuote' ? 'openQuote' : flaw);
+function rejectionOf({ flaw, cells, isMultiline }: CsvRow, header: readonly string[]): Rejection | undefined {
+  if (flaw !== undefined) return csvRejection(isMultiline && flaw === 'strayQuote' ? 'openQuote' : flaw);
   if (cells.length !== header.length) {
     const counts = { values: cells.length, names: header.length };
-    return csvFault(isMultiline ? 'openQuote' : 'count', counts);
+    return csvRejection(isMultiline ? 'openQuote' : 'count', counts);
   }
-  return cells.every((cell, index) => cell === header[index]) ? csvFault('secondHeader') : undefined;
+  return cells.every((cell, index) => cell === header[index]) ? csvRejection('secondHeader') : undefined;
 }
 
 /** An empty cell means that the field is absent; a map is absent if all of its cells are empty. */

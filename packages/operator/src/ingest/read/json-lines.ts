@@ -1,5 +1,5 @@
-import { importFault } from '../faults.ts';
 import type { Reading } from '../record-check.ts';
+import { rejection } from '../rejections.ts';
 import { readJson } from './json.ts';
 import { readLines } from './lines.ts';
 
@@ -11,9 +11,9 @@ export async function* readJsonLines(chunks: AsyncIterable<Uint8Array>): AsyncGe
     const readings: Reading[] = [];
     for (const { number: line, text, flaw } of lines) {
       if (flaw === undefined && blank.test(text)) continue;
-      const reading = flaw === undefined ? readJson(text) : { fault: 'INVALID_JSON' as const };
-      if ('fault' in reading)
-        readings.push({ line, text, faults: [importFault(reading.fault, reading.path)] });
+      const reading = flaw === undefined ? readJson(text) : { code: 'INVALID_JSON' as const };
+      if ('code' in reading)
+        readings.push({ line, text, rejections: [rejection(reading.code, reading.path)] });
       else readings.push({ line, text, value: reading.value });
     }
     yield readings;

@@ -12,7 +12,7 @@ export class InexactNumber {
 
 type JsonReading =
   | { readonly value: unknown }
-  | { readonly fault: 'INVALID_JSON' | 'DUPLICATE_KEY'; readonly path?: readonly string[] };
+  | { readonly code: 'INVALID_JSON' | 'DUPLICATE_KEY'; readonly path?: readonly string[] };
 
 function keepExact(_key: string, value: unknown, context: { source?: string }): unknown {
   if (typeof value !== 'number') return value;
@@ -40,7 +40,7 @@ function readPlainJson(text: string): JsonReading | undefined {
   try {
     value = JSON.parse(text);
   } catch {
-    return { fault: 'INVALID_JSON' };
+    return { code: 'INVALID_JSON' };
   }
   return keysOf(value, 0) === colons ? { value } : undefined;
 }
@@ -61,7 +61,7 @@ function colonsOutsideStrings(text: string): number | undefined {
       else if (code === point || code === lowerE || code === upperE) return undefined;
     }
     const closing = opening === -1 ? -1 : text.indexOf('"', opening + 1);
-    // Without a closing quotation mark, JSON.parse reports the fault.
+    // Without a closing quotation mark, JSON.parse throws.
     if (closing === -1) return colons;
     index = closing + 1;
   }
@@ -88,10 +88,10 @@ export function readAnyJson(text: string): JsonReading {
     value = JSON.parse(text, keepExact as Parameters<typeof JSON.parse>[1]);
   } catch {
     // Also thrown for nesting that is too deep for the stack.
-    return { fault: 'INVALID_JSON' };
+    return { code: 'INVALID_JSON' };
   }
   const path = repeatedKey(text);
-  return path === undefined ? { value } : { fault: 'DUPLICATE_KEY', path };
+  return path === undefined ? { value } : { code: 'DUPLICATE_KEY', path };
 }
 
 /** Matches strings, with the colon if the string is a key, and braces. */

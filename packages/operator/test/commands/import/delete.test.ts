@@ -69,9 +69,9 @@ test('--delete-missing deletes what the file lacks, and asks before it deletes m
 
   const empty = await missing(file(), '--yes');
   assert.deepEqual([empty.status, empty.stderr.includes('would delete everything')], [1, true]);
-  const faulty = await missing(write(line, balance('b9'), { id: 1 }), '--yes', '--skip-invalid');
-  assert.deepEqual([faulty.status, JSON.parse(faulty.stdout).rejected_count], [1, 1]);
-  assert.match(faulty.stderr, /--delete-missing cannot skip them/);
+  const rejected = await missing(write(line, balance('b9'), { id: 1 }), '--yes', '--skip-invalid');
+  assert.deepEqual([rejected.status, JSON.parse(rejected.stdout).rejected_count], [1, 1]);
+  assert.match(rejected.stderr, /--delete-missing cannot skip them/);
   assertFailed(await missing('-', '--follow'), 2, /^--delete-missing needs a whole file: omit --follow\./);
   const left = await line.run(['export', 'balances']);
   assert.equal(left.stdout.trim().split('\n').length, 6);

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { ingestBounds } from '../../../../common/src/bounds/ingest.ts';
 import { pluck } from '../../../../testkit/fixtures/pluck.ts';
 import { createChecker } from '../../../src/ingest/check.ts';
-import { importFault } from '../../../src/ingest/faults.ts';
 import { kinds } from '../../../src/ingest/kinds.ts';
+import { rejection } from '../../../src/ingest/rejections.ts';
 
 const { schema, freeTexts } = kinds.brands;
 const check = createChecker(schema, { watched: freeTexts });
@@ -12,8 +12,8 @@ const mail = 'jane@example.com';
 const smallest = { name: 'Name', reference_id: 'ref' };
 
 function personalIn(more: object): (readonly [string | undefined, string])[] {
-  const { faults, personal } = check({ ...smallest, ...more });
-  assert.deepEqual(faults, []);
+  const { rejections, personal } = check({ ...smallest, ...more });
+  assert.deepEqual(rejections, []);
   for (const { code } of personal) assert.equal(code, 'PERSONAL_DATA');
   return personal.map(({ field, detail }) => [field, detail]);
 }
@@ -31,7 +31,7 @@ test('names the field or metadata key that contains personal data, and the kind'
   ]);
 });
 
-test('does not repeat a metadata key that is personal data, whatever the fault', () => {
+test('does not repeat a metadata key that is personal data, whatever the rejection', () => {
   assert.deepEqual(personalIn({ metadata: { [mail]: 'gold' } }), [
     ['metadata', sentence('a key that looks like an e-mail address')],
   ]);
@@ -42,13 +42,13 @@ test('does not repeat a metadata key that is personal data, whatever the fault',
     ['metadata', sentence('a key that looks like an e-mail address')],
     ['metadata', sentence('a value that looks like a payment card number')],
   ]);
-  const { faults } = check({
+  const { rejections } = check({
     ...smallest,
     [mail]: 1,
     metadata: { [mail]: 5, 'jane\u0007@example.com': 'x' },
   });
   assert.deepEqual(
-    faults.map(({ field, code }) => [field, code]),
+    rejections.map(({ field, code }) => [field, code]),
     [
       ['metadata', 'EXPECTED_STRING'],
       ['metadata', 'INVALID_CHARACTER'],
@@ -63,10 +63,10 @@ test('never repeats personal data, wherever it is', () => {
     const long = `${'x'.repeat(40)} ${datum}`;
     for (const text of [datum, long, `\u200b${datum}`]) {
       const record = { ...smallest, reference_id: text, [text]: text, metadata: { [text]: text, key: text } };
-      const { faults, personal } = check(record);
+      const { rejections, personal } = check(record);
       assert.equal(personal.length, 4, text);
-      const repeated = importFault('DUPLICATE_KEY', `metadata.${text}`);
-      const said = JSON.stringify([...faults, ...personal, repeated]);
+      const repeated = rejection('DUPLICATE_KEY', `metadata.${text}`);
+      const said = JSON.stringify([...rejections, ...personal, repeated]);
       for (const part of ['jane', '7946', '0199', '1111', '6789']) assert.ok(!said.includes(part), said);
     }
   }
@@ -77,15 +77,15 @@ test('looks for personal data only in free text', () => {
   assert.deepEqual(kinds.balances.freeTexts ?? kinds.grants.freeTexts, undefined);
 });
 
-test('looks only in watched fields, and not in a value with another fault', () => {
+test('looks only in watched fields, and not in a value with another rejection', () => {
   assert.deepEqual(createChecker(schema)({ ...smallest, reference_id: mail }).personal, []);
-  const { faults, personal } = check({ ...smallest, reference_id: mail.repeat(100) });
-  assert.deepEqual([faults.length, personal.length], [1, 0]);
+  const { rejections, personal } = check({ ...smallest, reference_id: mail.repeat(100) });
+  assert.deepEqual([rejections.length, personal.length], [1, 0]);
 });
 
-test('reports a bounded number of findings, and keeps them apart from the faults', () => {
+test('reports a bounded number of findings, and keeps them apart from other rejections', () => {
   const metadata = Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`key${index}`, mail]));
-  const { faults, personal } = check({ ...smallest, extra: 1, metadata });
-  assert.equal(personal.length, ingestBounds.importFaultsOfLine);
-  assert.deepEqual(pluck(faults, 'code'), ['TOO_MANY_KEYS', 'UNKNOWN_FIELD']);
+  const { rejections, personal } = check({ ...smallest, extra: 1, metadata });
+  assert.equal(personal.length, ingestBounds.importRejectionsOfLine);
+  assert.deepEqual(pluck(rejections, 'code'), ['TOO_MANY_KEYS', 'UNKNOWN_FIELD']);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { FaultyLine } from '../../../src/ingest/faults.ts';
+import type { RejectedLine } from '../../../src/ingest/rejections.ts';
 import { brand, brandsOf, importInto, openEmpty, reportOf } from '../import-into.ts';
 
 const lines = [
@@ -10,7 +10,7 @@ const lines = [
   brand(4, { metadata: { 'jane@example.com': '4111111111111111' } }),
 ];
 
-const fieldsOf = (list: readonly FaultyLine[]) =>
+const fieldsOf = (list: readonly RejectedLine[]) =>
   list.map(({ line, errors }) => [line, ...errors.map(({ field, code }) => `${field} ${code}`)]);
 
 const findings = [
@@ -30,10 +30,10 @@ test('rejects lines with personal data by default, and does not repeat it', asyn
   assert.equal((await importInto(store, lines, { skipInvalid: true })).written, 1);
 });
 
-test('with "warn" writes lines with personal data, and still rejects other faults', async (t) => {
+test('with "warn" writes lines with personal data, and still rejects lines for other reasons', async (t) => {
   const store = await openEmpty(t);
-  const warned: FaultyLine[] = [];
-  const warn = (line: FaultyLine) => warned.push(line);
+  const warned: RejectedLine[] = [];
+  const warn = (line: RejectedLine) => warned.push(line);
   const report = await importInto(store, lines, { personalData: 'warn', warn });
   assert.deepEqual(report, reportOf({ read: 4, written: 4 }));
   assert.deepEqual(fieldsOf(warned), findings);

@@ -23,7 +23,7 @@ const headers: readonly [what: string, header: string, outcome: string[], said?:
   ['a metadata column twice', 'name,reference_id,metadata.a,metadata.a', ['metadata.a DUPLICATE_KEY']],
   ['a required column missing', 'id,name', ['reference_id MISSING_REQUIRED_FIELD']],
   [
-    'several faults',
+    'several rejections',
     'id,nam,id',
     [
       'name MISSING_REQUIRED_FIELD',
@@ -74,8 +74,8 @@ test('needs no other columns if lines delete', async () => {
   assert.deepEqual(await outcomesOf('brands', `id,deleted_at\n1,${line.deleted_at}\n`), [[2, line]]);
 });
 
-test('reports at most 50 faults of a header', async () => {
+test('reports at most 50 rejections of a header', async () => {
   const many = Array.from({ length: 90 }, (_, index) => `x${index}`).join(',');
   const [[, codes] = []] = await outcomesOf('brands', `id,${many}\n`);
-  assert.equal((codes as string[]).length, ingestBounds.importFaultsOfLine + 1);
+  assert.equal((codes as string[]).length, ingestBounds.importRejectionsOfLine + 1);
 });

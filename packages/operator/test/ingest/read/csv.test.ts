@@ -122,8 +122,8 @@ test('reads an integer by the rules of JSON Lines', async () => {
   const text = `customer_id,type,currency,amount\n${rows.join('')}`;
   const readings = (await Array.fromAsync(readCsv(chunksOf([text]), kinds.balances.schema))).flat();
   const found = readings.map((reading) => {
-    const { fields, faults } = check('value' in reading ? reading.value : undefined);
-    return faults[0]?.code ?? fields.amount;
+    const { fields, rejections } = check('value' in reading ? reading.value : undefined);
+    return rejections[0]?.code ?? fields.amount;
   });
   assert.deepEqual(
     found,
@@ -201,7 +201,7 @@ test('stops reading in a quote that is never closed', async () => {
   assert.deepEqual([readings.length, readings[0]?.line, taken <= 17], [1, 2, true]);
 });
 
-test('writes nothing of a faulty file; skipping works unless the rest is unreadable', async (t) => {
+test('writes nothing of a rejected file; skipping works unless the rest is unreadable', async (t) => {
   const store = await openEmpty(t);
   const load = (text: string, skipInvalid: boolean) =>
     importFrom(store, () => readCsv(chunksOf([text]), kinds.brands.schema), { skipInvalid });

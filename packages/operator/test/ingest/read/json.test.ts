@@ -56,14 +56,14 @@ const repeated = [
 
 for (const [what, text, key] of repeated) {
   test(`rejects a key that occurs ${what}`, () => {
-    assert.deepEqual(readJson(text), { fault: 'DUPLICATE_KEY', path: [key] });
+    assert.deepEqual(readJson(text), { code: 'DUPLICATE_KEY', path: [key] });
   });
 }
 
 test('rejects a key that occurs twice in metadata', () => {
   for (const text of ['{"metadata":{"tier":"a","tier":"b"}}', '{"metadata":{"tier":"a","\\u0074ier":"b"}}']) {
     const reading = readJson(text);
-    assert.equal('fault' in reading && reading.fault, 'DUPLICATE_KEY');
+    assert.equal('code' in reading && reading.code, 'DUPLICATE_KEY');
   }
 });
 
@@ -105,7 +105,7 @@ test('finds repeated keys in any spelling, and reports no other keys', () => {
         assert.deepEqual(readJson(`{${members.join(',')}}`), { value: expected });
         const key = keys[choice % keys.length]!;
         const again = [...members, `${spelled(key, secondSpelling)}:1`];
-        assert.deepEqual(readJson(`{${again.join(',')}}`), { fault: 'DUPLICATE_KEY', path: [key] });
+        assert.deepEqual(readJson(`{${again.join(',')}}`), { code: 'DUPLICATE_KEY', path: [key] });
       },
     ),
   );

@@ -23,12 +23,12 @@ async function recordsOf(...chunks: Bytes[]): Promise<Reading[]> {
   return (await Array.fromAsync(readJsonLines(chunksOf(chunks)))).flat();
 }
 
-/** The value of each line, or its fault code. */
+/** The value of each line, or its rejection code. */
 async function outcomesOf(...chunks: Bytes[]): Promise<[number, unknown][]> {
   const readings = await recordsOf(...chunks);
   return readings.map((reading) => [
     reading.line,
-    'faults' in reading ? reading.faults[0]?.code : reading.value,
+    'rejections' in reading ? reading.rejections[0]?.code : reading.value,
   ]);
 }
 

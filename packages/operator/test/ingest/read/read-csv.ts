@@ -11,19 +11,23 @@ export async function* chunksOf(chunks: readonly Bytes[]): AsyncGenerator<Uint8A
   for (const chunk of chunks) yield Buffer.from(chunk);
 }
 
-/** The value read from each line, or its fault codes. 'cut' marks a fault that ends the reading. */
+/** The value read from each line, or its rejection codes. 'cut' marks a rejection that ends the reading. */
 export async function outcomesOf(kind: ImportKind, ...chunks: Bytes[]): Promise<[number, unknown][]> {
   return (await readingsOf(kind, chunks)).map((reading) => {
     if ('value' in reading) return [reading.line, JSON.parse(JSON.stringify(reading.value))];
-    const codes = reading.faults.map(({ field, code }) => (field === undefined ? code : `${field} ${code}`));
+    const codes = reading.rejections.map(({ field, code }) =>
+      field === undefined ? code : `${field} ${code}`,
+    );
     return [reading.line, [...codes, ...(reading.cutAt ? ['cut'] : [])]];
   });
 }
 
-/** The messages of all faults, one per line. */
+/** The messages of all rejections, one per line. */
 export async function saidOf(kind: ImportKind, ...chunks: Bytes[]): Promise<string> {
-  const faults = (await readingsOf(kind, chunks)).flatMap((one) => ('faults' in one ? one.faults : []));
-  return faults.map(({ field, detail }) => `${field ?? 'line'}: ${detail}`).join('\n');
+  const rejections = (await readingsOf(kind, chunks)).flatMap((one) =>
+    'rejections' in one ? one.rejections : [],
+  );
+  return rejections.map(({ field, detail }) => `${field ?? 'line'}: ${detail}`).join('\n');
 }
 
 async function readingsOf(kind: ImportKind, chunks: readonly Bytes[]): Promise<Reading[]> {

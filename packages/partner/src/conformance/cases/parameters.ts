@@ -1,10 +1,10 @@
-/** Every fault of the parameters. */
+/** Every error of the parameters. */
 import { table } from './table.ts';
 
 const x = '/balances?customer_id=x';
 const balances = `${x}&type=CHECKING&`;
 
-/** The faults of a parameter that is a text. `path` is a request without it. */
+/** The errors of a parameter that is a text. `path` is a request without it. */
 const ofText = (listing: string, path: string, name: string, max: number) => `
 ${listing}.${name}.empty: ${name} is not empty | ${path}${name}= -> 400 VALUE_EMPTY ${name}
 ${listing}.${name}.too-long: ${name} has at most ${max} characters |

@@ -2,22 +2,23 @@
 import { balanceSchema, brandSchema, type RecordSchema } from '@partner-network/contract/records';
 import { Failure } from '../case.ts';
 import type { Probe } from '../probe.ts';
-import { faultIn, type Schema } from '../schema.ts';
+import { type Schema, violationIn } from '../schema.ts';
 import { type Find, table } from './table.ts';
 import { type Item, type Listing, someRecords } from './walks.ts';
 
 const schemas: Readonly<Record<Listing, RecordSchema>> = { brands: brandSchema, balances: balanceSchema };
 const namesOf = (listing: Listing) => Object.keys(schemas[listing].properties);
 
-/** Finds the first record with a fault. */
+/** Finds the first record with a violation. */
 const eachRecord =
   (listing: Listing, find: (record: Item, probe: Probe) => string | undefined | boolean): Find =>
   async (probe) => {
     for (const { answer, records } of (await someRecords(probe, listing)).pages) {
       for (const [index, record] of records.entries()) {
-        const fault = find(record, probe);
-        const expected = `record ${index + 1} to keep the promise${fault === true ? '' : `: ${fault}`}`;
-        if (fault) return new Failure(expected, { cause: answer });
+        const violation = find(record, probe);
+        const what = violation === true ? '' : `: ${violation}`;
+        const expected = `record ${index + 1} to keep the promise${what}`;
+        if (violation) return new Failure(expected, { cause: answer });
       }
     }
     return undefined;
@@ -29,13 +30,18 @@ function field(listing: Listing, name = ''): Find {
   const { minimum: _, maximum: __, ...schema } = properties[name]!;
   const isRequired = required.includes(name);
   const ofRecord: Schema = { required: isRequired ? [name] : [], properties: { [name]: schema } };
-  return eachRecord(listing, (record) => (isRequired || record[name] !== null) && faultIn(ofRecord, record));
+  return eachRecord(
+    listing,
+    (record) => (isRequired || record[name] !== null) && violationIn(ofRecord, record),
+  );
 }
 
 const exactTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-/** Faults of whole records. */
-const faults: Readonly<Record<string, (record: Item, names: readonly string[], probe: Probe) => boolean>> = {
+/** Violations by whole records. */
+const violations: Readonly<
+  Record<string, (record: Item, names: readonly string[], probe: Probe) => boolean>
+> = {
   otherCustomer: ({ customer_id }, _, { given }) => customer_id !== given.PARTNER_NETWORK_CUSTOMER_ID,
   null: (record) => Object.values(record).includes(null),
   otherFields: (record, names) =>
@@ -75,7 +81,7 @@ brands.record.image-or-placeholder: Every brand has an image, if only the placeh
 `,
   {
     field,
-    none: (listing, fault = '') =>
-      eachRecord(listing, (record, probe) => faults[fault]!(record, namesOf(listing), probe)),
+    none: (listing, violation = '') =>
+      eachRecord(listing, (record, probe) => violations[violation]!(record, namesOf(listing), probe)),
   },
 );

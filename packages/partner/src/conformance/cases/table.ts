@@ -20,7 +20,7 @@ import { type Case, Failure, type Profile } from '../case.ts';
 import { canonical, contentOf } from '../content.ts';
 import type { Variable } from '../given.ts';
 import type { Probe } from '../probe.ts';
-import { faultIn } from '../schema.ts';
+import { violationIn } from '../schema.ts';
 import type { Answer } from '../send.ts';
 import { cursorOf, type Item, isObject, type Listing, listings, madeUp } from './walks.ts';
 
@@ -41,8 +41,8 @@ const errorBody = { type: 'object', required: ['errors'], properties: { errors: 
 
 /** The answer, if its body is not a list of Error records. */
 export function withoutErrors(answer: Answer): Broken {
-  const fault = faultIn(errorBody, answer.json);
-  return fault === undefined ? undefined : new Failure(`this: ${fault}`, { cause: answer });
+  const violation = violationIn(errorBody, answer.json);
+  return violation === undefined ? undefined : new Failure(`this: ${violation}`, { cause: answer });
 }
 
 /** The answer, unless it has this status and these errors, in their categories and with details. */

@@ -1,4 +1,4 @@
-/** The faults of a line of an import: codes and their sentences. */
+/** Why an import does not take a line: codes and their sentences. */
 
 import { ingestBounds } from '@partner-network/common/bounds/ingest';
 import { suggest } from '@partner-network/common/suggest';
@@ -44,7 +44,7 @@ export const importSentences = {
 
 type ImportCode = keyof typeof importSentences;
 
-export interface ImportFault {
+export interface Rejection {
   readonly field?: string;
   readonly code: ImportCode;
   readonly detail: string;
@@ -56,18 +56,18 @@ type Facts = Readonly<Record<string, string | number>>;
 type FieldName = string | readonly string[];
 
 /** Names a field but never repeats a value, which may be a secret, an amount or personal data. */
-export function importFault(code: ImportCode, field?: FieldName, facts: Facts = {}): ImportFault {
+export function rejection(code: ImportCode, field?: FieldName, facts: Facts = {}): Rejection {
   const detail = fillIn(importSentences[code], facts);
   return field === undefined ? { code, detail } : { field: nameOf(field), code, detail };
 }
 
-/** A fault for a field that the record does not have. `shown` is the name to report. */
-export function unknownField(name: string, known: readonly string[], shown = name): ImportFault {
-  if (name === 'deleted_at') return { ...importFault('UNKNOWN_FIELD', shown), detail: undeletable };
+/** A rejection for a field that the record does not have. `shown` is the name to report. */
+export function unknownField(name: string, known: readonly string[], shown = name): Rejection {
+  if (name === 'deleted_at') return { ...rejection('UNKNOWN_FIELD', shown), detail: undeletable };
   const nearest = suggest(echo(name, echoedCharacters), known);
-  if (nearest !== undefined) return importFault('UNKNOWN_FIELD', shown, { nearest });
-  const fault = importFault('UNKNOWN_FIELD', shown);
-  return { ...fault, detail: importSentences.UNKNOWN_FIELD.replace(renaming, '') };
+  if (nearest !== undefined) return rejection('UNKNOWN_FIELD', shown, { nearest });
+  const detail = importSentences.UNKNOWN_FIELD.replace(renaming, '');
+  return { ...rejection('UNKNOWN_FIELD', shown), detail };
 }
 
 /** A field's name without its parts from the first part that looks like personal data. */
@@ -87,8 +87,8 @@ const timeFlaws = {
   order: 'updated_at must not be before created_at',
 } as const;
 
-export function timeFault(flaw: keyof typeof timeFlaws, field: string): ImportFault {
-  return importFault('INVALID_TIME', field, { what: timeFlaws[flaw] });
+export function timeRejection(flaw: keyof typeof timeFlaws, field: string): Rejection {
+  return rejection('INVALID_TIME', field, { what: timeFlaws[flaw] });
 }
 
 /** The texts that fill {what} of IMMUTABLE_FIELD, by field. */
@@ -98,25 +98,25 @@ const immutable: Readonly<Record<string, string>> = {
     'an expiry can move earlier, but not later, and cannot be removed. A longer consent is a new grant',
 };
 
-export function immutableFault(field: string, what = immutable[field] ?? ''): ImportFault {
-  return importFault('IMMUTABLE_FIELD', field, { what });
+export function immutableRejection(field: string, what = immutable[field] ?? ''): Rejection {
+  return rejection('IMMUTABLE_FIELD', field, { what });
 }
 
-/** The faults of a line that the stored records do not allow. */
-export function faultsOfRefused({ code, field }: RefusedLine): ImportFault[] {
-  return [code === 'CUSTOMER_ERASED' ? importFault(code, field) : immutableFault(field)];
+/** The rejections of a line that the stored records do not allow. */
+export function rejectionsOfRefused({ code, field }: RefusedLine): Rejection[] {
+  return [code === 'CUSTOMER_ERASED' ? rejection(code, field) : immutableRejection(field)];
 }
 
 /** A brand of a file for several partners that does not name its partner. */
-export function missingPartner(): ImportFault {
+export function missingPartner(): Rejection {
   const detail = 'Add this field, or name the partner of all brands with --partner.';
-  return { ...importFault('MISSING_REQUIRED_FIELD', 'partner_id'), detail };
+  return { ...rejection('MISSING_REQUIRED_FIELD', 'partner_id'), detail };
 }
 
 /** A grant line with a final status that does not name the grant to end. */
-export function missingGrant(): ImportFault {
+export function missingGrant(): Rejection {
   const why = 'the line ends a stored grant. Without an id it would make a new grant, which is never active';
-  return { ...importFault('MISSING_REQUIRED_FIELD', 'id'), detail: `Add this field: ${why}.` };
+  return { ...rejection('MISSING_REQUIRED_FIELD', 'id'), detail: `Add this field: ${why}.` };
 }
 
 /** The texts that fill {what} of INVALID_CSV. */
@@ -136,21 +136,21 @@ const csvFlaws = {
 export type CsvFlaw = keyof typeof csvFlaws;
 
 /** Never names a field: in broken CSV, a value may be where a name is expected. */
-export function csvFault(flaw: CsvFlaw, facts: Facts = {}): ImportFault {
-  return importFault('INVALID_CSV', undefined, { what: fillIn(csvFlaws[flaw], facts) });
+export function csvRejection(flaw: CsvFlaw, facts: Facts = {}): Rejection {
+  return rejection('INVALID_CSV', undefined, { what: fillIn(csvFlaws[flaw], facts) });
 }
 
-export interface FaultyLine {
+export interface RejectedLine {
   readonly line: number;
-  readonly errors: readonly ImportFault[];
+  readonly errors: readonly Rejection[];
 }
 
-/** Counts faulty lines and keeps only the first few: every line of a file may be faulty. */
-export function collectFaultyLines(limit: number = ingestBounds.importReportedLines) {
-  const first: FaultyLine[] = [];
+/** Counts rejected lines and keeps only the first few: every line of a file may be rejected. */
+export function collectRejectedLines(limit: number = ingestBounds.importReportedLines) {
+  const first: RejectedLine[] = [];
   let count = 0;
   return {
-    add: (line: FaultyLine): void => {
+    add: (line: RejectedLine): void => {
       count += 1;
       if (first.length < limit) first.push(line);
     },

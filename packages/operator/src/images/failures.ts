@@ -1,4 +1,4 @@
-/** The faults of a brand's image: codes and their sentences. */
+/** The failures of a brand's image: codes and their sentences. */
 
 import { imagesBounds } from '@partner-network/common/bounds/images';
 import { echo } from '@partner-network/common/text';
@@ -28,12 +28,12 @@ const sentences = {
 
 type ImageCode = keyof typeof sentences;
 
-export interface ImageFault {
+export interface ImageFailure {
   readonly code: ImageCode;
   readonly detail: string;
 }
 
-export function imageFault(code: ImageCode, facts: Parameters<typeof fillIn>[1] = {}): ImageFault {
+export function imageFailure(code: ImageCode, facts: Parameters<typeof fillIn>[1] = {}): ImageFailure {
   return { code, detail: fillIn(sentences[code], facts) };
 }
 

@@ -1,9 +1,9 @@
 /** How a service ends: every request is answered, and every connection closed. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { readFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { importValues } from '../../operator/src/ingest/import.ts';
 import type { BrandsQuery } from '../../store/src/port.ts';

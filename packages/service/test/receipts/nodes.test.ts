@@ -19,7 +19,8 @@ function startNodes(t: TestContext) {
     if (scene.down !== '' && nodes.includes(scene.down)) throw new Error('frozen');
     return [];
   };
-  const { recordReceipts } = createReceipts({ query } as unknown as Pool, true);
+  const rows = (_text: string, ...values: unknown[]) => query({}, values);
+  const { recordReceipts } = createReceipts({ query, rows } as unknown as Pool, true);
   const receipts = ['a1', 'b1', 'a2'].map((customer_id, index) => ({ ...receiptAt(index), customer_id }));
   return { scene, receipts, record: () => recordReceipts(receipts) };
 }

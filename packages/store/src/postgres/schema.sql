@@ -1,11 +1,42 @@
 -- The schema that the migrations create, written by "npm run docs". Nothing runs it.
 
+CREATE OR REPLACE FUNCTION public.api_keys_refuse()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception
+    'api_keys: a key keeps its digest, partner, scopes and revocation, and never expires later or is deleted';
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.audit_log_begins()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_current_xact_id();
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.audit_log_refuses()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
 begin
   raise exception 'audit_log: entries cannot be changed or deleted';
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.audit_log_signs()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.db_user := session_user;
+  new.client_address := host(inet_client_addr());
+  return new;
 end
 $function$;
 
@@ -89,6 +120,19 @@ CREATE OR REPLACE FUNCTION public.is_time(value timestamp with time zone)
  IMMUTABLE PARALLEL SAFE
 RETURN ((value >= '0001-01-01 00:00:00+00'::timestamp with time zone) AND (value < '10000-01-01 00:00:00+00'::timestamp with time zone));
 
+CREATE OR REPLACE FUNCTION public.partners_refuse()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if not has_table_privilege(tg_relid, 'insert') then
+    raise exception 'partners: this role may disable a partner, but not enable it'
+      using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end
+$function$;
+
 CREATE TABLE api_keys (
   id text collate "C" not null,
   partner_id text collate "C" not null,
@@ -115,6 +159,12 @@ CREATE TABLE api_keys (
 
 CREATE INDEX api_keys_of_partner ON public.api_keys USING btree (partner_id, id);
 
+CREATE TRIGGER api_keys_are_kept BEFORE DELETE ON public.api_keys FOR EACH ROW EXECUTE FUNCTION api_keys_refuse();
+
+CREATE TRIGGER api_keys_are_not_truncated BEFORE TRUNCATE ON public.api_keys FOR EACH STATEMENT EXECUTE FUNCTION api_keys_refuse();
+
+CREATE TRIGGER api_keys_only_shrink BEFORE UPDATE ON public.api_keys FOR EACH ROW WHEN (((new.id <> old.id) OR (new.partner_id <> old.partner_id) OR (new.digest <> old.digest) OR (new.last_four <> old.last_four) OR (new.scopes <> old.scopes) OR (new.created_at <> old.created_at) OR ((old.created_by IS NOT NULL) AND (new.created_by IS DISTINCT FROM old.created_by)) OR ((old.revoked_at IS NOT NULL) AND (new.revoked_at IS DISTINCT FROM old.revoked_at)) OR ((old.expires_at IS NOT NULL) AND ((new.expires_at IS NULL) OR (new.expires_at > old.expires_at))))) EXECUTE FUNCTION api_keys_refuse();
+
 CREATE TABLE audit_log (
   seq bigint not null generated as identity,
   at timestamp(3) with time zone not null,
@@ -122,6 +172,8 @@ CREATE TABLE audit_log (
   action text collate "C" not null,
   target text collate "C" not null,
   details json not null,
+  db_user text collate "C",
+  client_address text collate "C",
   constraint audit_log_pkey PRIMARY KEY (seq),
   constraint audit_log_action_check CHECK (((char_length(action) >= 1) AND (char_length(action) <= 64))),
   constraint audit_log_actor_check CHECK (((char_length(actor) >= 1) AND (char_length(actor) <= 256))),
@@ -137,7 +189,11 @@ CREATE INDEX audit_log_of_actor ON public.audit_log USING btree (actor, at, seq)
 
 CREATE INDEX audit_log_of_target ON public.audit_log USING btree (target, at, seq);
 
+CREATE TRIGGER audit_log_is_begun BEFORE INSERT ON public.audit_log FOR EACH STATEMENT EXECUTE FUNCTION audit_log_begins();
+
 CREATE TRIGGER audit_log_is_not_truncated BEFORE TRUNCATE ON public.audit_log FOR EACH STATEMENT EXECUTE FUNCTION audit_log_refuses();
+
+CREATE TRIGGER audit_log_is_signed BEFORE INSERT ON public.audit_log FOR EACH ROW EXECUTE FUNCTION audit_log_signs();
 
 CREATE TRIGGER audit_log_keeps_entries BEFORE DELETE OR UPDATE ON public.audit_log FOR EACH ROW EXECUTE FUNCTION audit_log_refuses();
 
@@ -267,6 +323,8 @@ CREATE TABLE partners (
   constraint partners_id_check CHECK (is_text(id, 128)),
   constraint partners_name_check CHECK (is_text(name, 1024))
 );
+
+CREATE TRIGGER partners_enabled_by_right BEFORE UPDATE ON public.partners FOR EACH ROW WHEN (((old.disabled_at IS NOT NULL) AND (new.disabled_at IS DISTINCT FROM old.disabled_at))) EXECUTE FUNCTION partners_refuse();
 
 CREATE TABLE receipts (
   customer_id text collate "C" not null,

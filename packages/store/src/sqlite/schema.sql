@@ -176,7 +176,7 @@ CREATE TABLE audit_log (
   action text not null check (length(action) between 1 and 64),
   target text not null check (length(target) between 1 and 256),
   details text not null check (json_valid(details) and json_type(details) = 'object')
-) strict;
+, db_user text, client_address text) strict;
 
 CREATE TABLE sqlite_sequence(name,seq);
 
@@ -215,6 +215,21 @@ end;
 CREATE INDEX grants_of_partner on grants (partner_id, status);
 
 CREATE INDEX grants_by_id on grants (id || '');
+
+CREATE TRIGGER api_keys_only_shrink before update on api_keys
+when new.id <> old.id or new.partner_id <> old.partner_id or new.digest <> old.digest
+  or new.last_four <> old.last_four or new.scopes <> old.scopes or new.created_at <> old.created_at
+  or (old.created_by is not null and new.created_by is not old.created_by)
+  or (old.revoked_at is not null and new.revoked_at is not old.revoked_at)
+  or (old.expires_at is not null and (new.expires_at is null or new.expires_at > old.expires_at))
+begin
+  select raise(abort, 'api_keys: a key keeps its digest, partner, scopes and revocation, and never expires later');
+end;
+
+CREATE TRIGGER api_keys_are_kept before delete on api_keys
+begin
+  select raise(abort, 'api_keys: a key is never deleted');
+end;
 
 -- The file of receipts, beside the database.
 

@@ -22,7 +22,8 @@ constraintTests({
   badBytes: [],
   tamperings: [
     ...['truncate audit_log', 'truncate partners, audit_log cascade'],
-    `insert into audit_log overriding system value select seq, at, 'bob', action, target, details
+    `insert into audit_log (seq, at, actor, action, target, details) overriding system value
+      select seq, at, 'bob', action, target, details
       from audit_log on conflict (seq) do update set actor = 'bob'`,
     `merge into audit_log using partners on true when matched then update set actor = 'bob'`,
     `with gone as (delete from audit_log returning *) select * from gone`,

@@ -4,6 +4,7 @@ import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
 import { openSqlite } from '../../src/sqlite/open.ts';
 import { constraintTests } from '../suite/constraints.ts';
 
+const columns = '(seq, at, actor, action, target, details)';
 const constraint = 19;
 
 constraintTests({
@@ -33,11 +34,14 @@ constraintTests({
   badBytes: ['x'.repeat(32)],
   tamperings: [
     ...['insert or replace into', 'replace into'].map(
-      (start) => `${start} audit_log select seq, at, 'bob', action, target, details from audit_log`,
+      (start) =>
+        `${start} audit_log ${columns}
+          select seq, at, 'bob', action, target, details from audit_log`,
     ),
     `update or replace audit_log set actor = 'bob'`,
     'update audit_log set seq = 7',
-    `insert into audit_log select seq, at, 'bob', action, target, details from audit_log where true
+    `insert into audit_log ${columns}
+      select seq, at, 'bob', action, target, details from audit_log where true
       on conflict (seq) do update set actor = 'bob'`,
   ],
 });

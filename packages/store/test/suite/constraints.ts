@@ -183,9 +183,9 @@ export function constraintTests(engine: Engine): void {
     for (const table of ['grants', 'brands', 'api_keys'] as const) {
       await insert(db, table);
       await assert.rejects(db.execute(`delete from partners where id = 'acme'`), isRefusal, table);
-      await db.execute(`delete from ${table}`);
+      // A key cannot be deleted.
+      if (table !== 'api_keys') await db.execute(`delete from ${table}`);
     }
-    await insert(db, 'api_keys');
     await assert.rejects(insert(db, 'api_keys', { id: 'k2' }), isRefusal);
   });
 
@@ -246,6 +246,22 @@ export function constraintTests(engine: Engine): void {
     await db.execute(
       `update grants set expires_at = '2025-01-01T00:00:00.000Z', status = 'REVOKED' where id = 'g'`,
     );
+  });
+
+  test('rejects statements that give a key more access, or delete it', async (t) => {
+    const db = await open(t);
+    await insert(db, 'partners', { id: 'zenith' });
+    await insert(db, 'api_keys', { id: 'k', revoked_at: createdAt, expires_at: createdAt });
+    const changes = [
+      ...['revoked_at = null', `revoked_at = '2026-01-01T00:00:00.001Z'`, `last_four = 'wxyz'`],
+      ...['expires_at = null', `expires_at = '2026-01-01T00:00:00.001Z'`, `partner_id = 'zenith'`],
+      ...[`scopes = 'BALANCES_READ BRANDS_READ'`, `id = 'other'`],
+    ];
+    for (const change of [...changes.map((each) => `update api_keys set ${each}`), 'delete from api_keys'])
+      await assert.rejects(db.execute(change), /api_keys: a key/, change);
+    const otherDigest = new Uint8Array(32).fill(9);
+    await assert.rejects(db.execute('update api_keys set digest = $1', otherDigest), /api_keys: a key/);
+    await db.execute(`update api_keys set expires_at = '2025-01-01T00:00:00.000Z', name = 'New'`);
   });
 
   test('accepts rows at their limits', async (t) => {

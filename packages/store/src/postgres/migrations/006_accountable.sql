@@ -1,0 +1,68 @@
+-- Rules that hold for every client of the database: a key only ever loses access, and an audit entry says
+-- which role of the database wrote it, and from where.
+
+create function api_keys_refuse() returns trigger language plpgsql as $$
+begin
+  raise exception
+    'api_keys: a key keeps its digest, partner, scopes and revocation, and never expires later or is deleted';
+end
+$$;
+
+create trigger api_keys_only_shrink before update on api_keys
+for each row when (
+  new.id <> old.id or new.partner_id <> old.partner_id or new.digest <> old.digest
+  or new.last_four <> old.last_four or new.scopes <> old.scopes or new.created_at <> old.created_at
+  or (old.created_by is not null and new.created_by is distinct from old.created_by)
+  or (old.revoked_at is not null and new.revoked_at is distinct from old.revoked_at)
+  or (old.expires_at is not null and (new.expires_at is null or new.expires_at > old.expires_at))
+) execute function api_keys_refuse();
+
+create trigger api_keys_are_kept before delete on api_keys
+for each row execute function api_keys_refuse();
+
+create trigger api_keys_are_not_truncated before truncate on api_keys
+for each statement execute function api_keys_refuse();
+
+-- A role that may not create partners may disable them, but not enable them.
+create function partners_refuse() returns trigger language plpgsql as $$
+begin
+  if not has_table_privilege(tg_relid, 'insert') then
+    raise exception 'partners: this role may disable a partner, but not enable it'
+      using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end
+$$;
+
+-- The trigger reads and changes only its own row, so it may run on the nodes of a distributed database.
+set local citus.enable_unsafe_triggers = on;
+
+create trigger partners_enabled_by_right before update on partners
+for each row when (old.disabled_at is not null and new.disabled_at is distinct from old.disabled_at)
+execute function partners_refuse();
+
+-- Null in entries of older versions. The address is null on a socket of the machine.
+alter table audit_log add column db_user text collate "C", add column client_address text collate "C";
+
+create function audit_log_signs() returns trigger language plpgsql as $$
+begin
+  new.db_user := session_user;
+  new.client_address := host(inet_client_addr());
+  return new;
+end
+$$;
+
+create trigger audit_log_is_signed before insert on audit_log
+for each row execute function audit_log_signs();
+
+-- Gives the transaction its id before the entry gets its number, so that a reader who sees a number missing
+-- knows when no transaction can still bring it.
+create function audit_log_begins() returns trigger language plpgsql as $$
+begin
+  perform pg_current_xact_id();
+  return null;
+end
+$$;
+
+create trigger audit_log_is_begun before insert on audit_log
+for each statement execute function audit_log_begins();

@@ -39,7 +39,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
  */
 const suites = {
   store: [
-    'packages/store/test/{audit-roles,deletions,export-bytes,import-races,moves,rotation-races}.test.ts',
+    'packages/store/test/{roles,deletions,export-bytes,import-races,moves,rotation-races}.test.ts',
     'packages/store/test/same-bytes.test.ts',
     'packages/store/test/postgres/{postgres,constraints,records,migrate-indexes}.test.ts',
   ],

@@ -82,6 +82,13 @@ export const groups: readonly { readonly heading: string; readonly commands: rea
       ...from(() => import('@partner-network/operator/commands/migrate'), {
         migrate: ['migrate', 'Create the database, or update its schema'],
       }),
+      ...from(() => import('@partner-network/operator/commands/roles'), {
+        printRoles: [
+          'roles',
+          'Print the SQL of the database roles for Postgres',
+          'partner-network roles | psql',
+        ],
+      }),
       ...from(() => import('@partner-network/operator/commands/ready'), {
         ready: [
           'ready',

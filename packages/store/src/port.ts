@@ -1,23 +1,15 @@
 /** The storage port: what the service needs of a database. Every engine passes the same test suite. */
 
 import type { Metric } from '@partner-network/common/observability/metric';
-import { Unavailable } from '@partner-network/common/unavailable';
 import type { Environment } from '@partner-network/contract/environments';
 import type { Operation } from '@partner-network/contract/operations';
 import type { Scope } from '@partner-network/contract/scopes';
 import type { Accounts, ApiKey, AuditLog, Author, GrantStatus, NewestQuery, Partner } from './accounts.ts';
+import { StoreUnavailable } from './errors.ts';
 import type { Served } from './served.ts';
 
 export * from './accounts.ts';
-
-/** The database cannot answer now: unreachable, locked, out of disk. */
-export class StoreUnavailable extends Unavailable {}
-
-/** Another process holds the lock. Nothing was changed, and a retry may succeed. */
-export class StoreLocked extends StoreUnavailable {}
-
-/** A record with this id already exists. */
-export class AlreadyExists extends Error {}
+export * from './errors.ts';
 
 export interface Page {
   /** JSON of the records, joined by commas. */

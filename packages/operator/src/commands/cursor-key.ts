@@ -17,6 +17,7 @@ export const rotateCursorKey = changing('cursor-key rotate', {
 });
 
 export const listCursorKeys = onDatabase({
+  role: 'network_operate',
   options: {},
   run: async (store) => {
     const keys = (await store.cursorKeys()).map(withoutSecret);

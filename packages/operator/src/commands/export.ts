@@ -5,6 +5,7 @@ import { onDatabase, partnerId, printingLines, remarkNothing, requirePartner } f
 
 function exporting(kind: ExportSelection['kind']): Command {
   const exported = onDatabase({
+    role: 'network_operate',
     options: {
       ...(kind === 'brands' && {
         partner: optional('ID', partnerId, 'only brands of this partner; without it, all brands'),

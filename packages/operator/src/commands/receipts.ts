@@ -74,6 +74,7 @@ const columns: readonly Column<Receipt>[] = [
 ];
 
 export const pruneReceipts = changing('receipts prune', {
+  role: 'network_retention',
   options: {
     'older-than': required(
       'DURATION',

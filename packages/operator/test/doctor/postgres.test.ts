@@ -7,6 +7,7 @@ import { migratedDatabase, openServing } from '../../../testkit/fixtures/databas
 import { freePort, listenOnAnyPort } from '../../../testkit/servers/free-port.ts';
 import { connectTo, emptyDatabase } from '../../../testkit/servers/postgres.ts';
 import { startProxy } from '../../../testkit/servers/proxy.ts';
+import { urlInRole } from '../../../testkit/servers/roles.ts';
 import { judgeClock } from '../../src/doctor/database.ts';
 import {
   assertFinding,
@@ -31,7 +32,7 @@ async function databaseWith(t: TestContext, ...statements: string[]): Promise<st
 }
 
 test('finds no fault in a good database, and reads it in read-only transactions only', async (t) => {
-  const url = await migratedDatabase(t);
+  const url = await urlInRole(t, await migratedDatabase(t), 'network_serve');
   const proxy = await startProxy(t, Number(new URL(url).port));
   const findings = await findingsOf(onSandbox(changed(url, { port: String(proxy.port) })));
   assert.deepEqual(those(findings, 'skipped'), ['disk', 'receipts']);
@@ -141,6 +142,19 @@ test('names the privileges that a role lacks, by statements that grant them', as
   const store = await openServing(t, flags[1]!);
   await store.recordReceipts([receiptAt(0)]);
   await store.recordKeyUses([{ keyId: 'KEY_1', usedAt: receiptAt(0).at }]);
+});
+
+test('warns of a role that can do more than serve, and of the owner of the tables', async (t) => {
+  const url = await migratedDatabase(t);
+  const remedy = /network_serve: "partner-network roles"/;
+  assertOnly(await findingsOf(onSandbox(url)), 'privileges', 'warning', / owns the tables, /, remedy);
+  const operator = onSandbox(await urlInRole(t, url, 'network_operate'));
+  assertFinding((await findingsOf(operator)).privileges!, 'failed', /lacks insert on receipts, key_uses/);
+  const serving = await urlInRole(t, url, 'network_serve');
+  const owner = await connectTo(t, url);
+  await owner.query(`grant update (name) on partners to ${new URL(serving).username}`);
+  const detail = /more than serving needs: update on partners\.$/;
+  assertOnly(await findingsOf(onSandbox(serving)), 'privileges', 'warning', detail, remedy);
 });
 
 test('reports a read-only database, which serve refuses, even if the role may write', async (t) => {

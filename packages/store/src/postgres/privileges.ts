@@ -1,58 +1,87 @@
-import { type Finding, failed, ok, skipped } from '@partner-network/common/finding';
+/** Compares the current role with what `serve` needs: what is missing, and what is too much. */
+import { type Finding, failed, ok, skipped, warning } from '@partner-network/common/finding';
 import { OperatorError } from '@partner-network/common/operator-error';
-import type { ListingName } from '@partner-network/contract/operations';
 import type { Client } from 'pg';
+import { type Allowed, type Role, roles } from './roles.ts';
 
-/** The tables that each listing reads. */
-const tablesOf: Readonly<Record<ListingName, readonly string[]>> = {
-  balances: ['grants', 'balances'],
-  brands: ['brands'],
-};
-
-/** The privileges that `serve` needs. To update `key_uses` it also has to read it. */
-const needs: Readonly<Record<string, readonly string[]>> = {
-  select: ['settings', 'cursor_keys', 'partners', 'api_keys', ...Object.values(tablesOf).flat(), 'key_uses'],
-  insert: ['receipts', 'key_uses'],
-  update: ['key_uses'],
-};
+const tables = [...new Set(Object.values(roles).flatMap((role: Role) => Object.keys(role.tables)))];
+const needed: Role['tables'] = roles.network_serve.tables;
 
 /**
- * One row for each privilege on each table. Leaves out tables that do not exist yet: the check of the schema
- * reports them. `hidden_in` is the table's schema if the role lacks usage on it.
+ * One row for each privilege on each table, with the columns that the role may use. Leaves out tables that do
+ * not exist yet: the check of the schema reports them. `hidden_in` is the table's schema if the role lacks
+ * usage on it.
  */
 const heldPrivileges = `
   select quote_ident(current_user) as role,
     current_setting('default_transaction_read_only')::boolean as is_read_only,
-    privilege, name, hidden.schema as hidden_in,
-    coalesce(has_table_privilege(to_regclass(name), privilege), false) as is_held
-  from json_each($1) as needed (privilege, tables)
-  cross join json_array_elements_text(tables) as name
+    name, privilege, found.schema as hidden_in,
+    coalesce(pg_has_role(relowner, 'usage'), false) as is_owner,
+    coalesce(has_table_privilege(c.oid, privilege), false) as is_held,
+    array(
+      select attname::text from pg_attribute
+      where attrelid = c.oid and attnum > 0 and not attisdropped and privilege <> 'delete'
+        and has_column_privilege(c.oid, attnum, replace(privilege, 'delete', 'select'))
+    ) as columns
+  from unnest($1::text[]) as name
+  cross join unnest(array['select', 'insert', 'update', 'delete']) as privilege
+  left join pg_class c on c.oid = to_regclass(name)
   left join lateral (
-    select quote_ident(nspname) as schema from pg_class c join pg_namespace n on n.oid = relnamespace
-    where relname = name and relkind in ('r', 'p') and not has_schema_privilege(n.oid, 'usage') limit 1
-  ) as hidden on to_regclass(name) is null
-  where to_regclass(name) is not null or hidden.schema is not null`;
+    select quote_ident(nspname) as schema from pg_class h join pg_namespace n on n.oid = h.relnamespace
+    where h.relname = name and h.relkind in ('r', 'p') and not has_schema_privilege(n.oid, 'usage') limit 1
+  ) as found on c.oid is null
+  where c.oid is not null or found.schema is not null`;
+
+interface Held {
+  readonly role: string;
+  readonly is_read_only: boolean;
+  readonly name: string;
+  readonly privilege: keyof Allowed;
+  readonly hidden_in: string | null;
+  readonly is_owner: boolean;
+  readonly is_held: boolean;
+  readonly columns: readonly string[];
+}
+
+const isLacking = ({ name, privilege, is_held }: Held) => needed[name]?.[privilege] !== undefined && !is_held;
+const isTooMuch = ({ name, privilege, is_held, columns }: Held) =>
+  needed[name]?.[privilege] === undefined && (is_held || columns.length > 0);
+
+/** Such as "select on settings, brands and insert on receipts". */
+function inWords(held: readonly Held[]): string[] {
+  return Object.entries(Object.groupBy(held, ({ privilege }) => privilege)).map(
+    ([privilege, all]) => `${privilege} on ${all.map(({ name }) => name).join(', ')}`,
+  );
+}
 
 export async function privilegesOf(client: Client): Promise<Finding> {
-  const { rows: found } = await client.query(heldPrivileges, [JSON.stringify(needs)]);
-  if (found.length === 0) return skipped('There are no tables yet.');
-  const { role, is_read_only } = found[0];
+  const held: Held[] = (await client.query(heldPrivileges, [tables])).rows;
+  if (held.length === 0) return skipped('There are no tables yet.');
+  const { role, is_read_only } = held[0]!;
   if (is_read_only) {
     const remedy = `Set default_transaction_read_only to off for the role and the database.`;
     return failed(`The role ${role} is read-only here, but serving writes receipts.`, remedy);
   }
-  const lacking = found.filter(({ is_held }) => !is_held);
-  if (lacking.length === 0) return ok(`The role ${role} has all privileges that serving needs.`);
-  const byPrivilege = Object.entries(Object.groupBy(lacking, ({ privilege }) => privilege)).map(
-    ([privilege, all]) => `${privilege} on ${all!.map(({ name }) => name).join(', ')}`,
-  );
-  const hidden = lacking.find(({ hidden_in }) => hidden_in !== null)?.hidden_in;
-  const usage = hidden === undefined ? [] : [`usage on schema ${hidden}`];
-  const grants = [...usage, ...byPrivilege].map((what) => `grant ${what} to ${role};`);
-  return failed(
-    `The role ${role} lacks ${byPrivilege.join(' and ')}.`,
-    `Run as the owner of the database: ${grants.join(' ')}`,
-  );
+  const lacking = held.filter(isLacking);
+  if (lacking.length > 0) {
+    const hidden = lacking.find(({ hidden_in }) => hidden_in !== null)?.hidden_in;
+    const usage = hidden ? [`usage on schema ${hidden}`] : [];
+    const grants = [...usage, ...inWords(lacking)].map((what) => `grant ${what} to ${role};`);
+    return failed(
+      `The role ${role} lacks ${inWords(lacking).join(' and ')}.`,
+      `Run as the owner of the database: ${grants.join(' ')}`,
+    );
+  }
+  const remedy = 'Serve with the role network_serve: "partner-network roles" prints its SQL.';
+  if (held.some(({ is_owner }) => is_owner)) {
+    const detail = 'so it can change everything, and remove the rules that protect keys and the audit log';
+    return warning(`The role ${role} owns the tables, ${detail}.`, remedy);
+  }
+  const more = inWords(held.filter(isTooMuch));
+  if (more.length > 0) {
+    return warning(`The role ${role} has more than serving needs: ${more.join(' and ')}.`, remedy);
+  }
+  return ok(`The role ${role} has all privileges that serving needs, and no others.`);
 }
 
 /** Fails the start of `serve` if the role lacks a privilege, before a request could fail for it. */

@@ -68,6 +68,8 @@ export function createReceiptReads(
     pruneReceipts: async (olderThan, by) => {
       const receipts = await countReceipts(olderThan);
       if (receipts === 0) return 0;
+      // Fails without the privilege to delete, before an entry says that receipts were deleted.
+      await rows('delete from receipts where false returning 1 as gone');
       await audit(...changeStatement(by, 'receipts', { before: olderThan, receipts }));
       let total = 0;
       for (let removed = -1; removed !== 0; total += removed) {

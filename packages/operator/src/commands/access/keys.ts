@@ -134,6 +134,7 @@ export const findKey = onDatabase({
 });
 
 export const revokeKey = changing('keys revoke', {
+  role: 'network_support',
   ifFailed: 'Assume that the key still works until this command succeeds.',
   notYet: () => waitingFor('The key is not revoked yet and still works'),
   arguments: [{ name: 'KEY_ID', help: 'id of the key' }],

@@ -39,6 +39,7 @@ function importing(kind: ImportKind): Command {
   // For grants, these flags are refused with advice.
   const forRecords = (help: string) => (kind === 'grants' ? 'not for grants: consent only shrinks' : help);
   return changing(`import ${kind}`, {
+    role: 'network_import',
     arguments: [{ name: 'FILE', help: 'JSON Lines, or CSV if the name ends in .csv; - is standard input' }],
     options: {
       ...(kind === 'brands' && {

@@ -50,6 +50,7 @@ export const listPartners = onDatabase({
 function switching(isDisabled: boolean): Command {
   const state = isDisabled ? 'disabled' : 'enabled';
   return changing(isDisabled ? 'partners disable' : 'partners enable', {
+    role: isDisabled ? 'network_support' : 'network_operate',
     ...(isDisabled && {
       ifFailed:
         "Assume that the partner's keys still work until this command succeeds. " +

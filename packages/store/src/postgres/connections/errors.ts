@@ -1,6 +1,6 @@
 import { OperatorError } from '@partner-network/common/operator-error';
 import { DatabaseError } from 'pg';
-import { AlreadyExists, StoreLocked, StoreUnavailable } from '../../port.ts';
+import { AccessDenied, AlreadyExists, StoreLocked, StoreUnavailable } from '../../port.ts';
 
 const uniqueViolation = '23505';
 const insufficientPrivilege = '42501';
@@ -54,8 +54,7 @@ export function translated(error: unknown): Error {
     );
   }
   if (code === insufficientPrivilege) {
-    const remedy = 'Grant this privilege to the role, or use the role that owns the database.';
-    return new OperatorError(`The database denies access: ${message}. ${remedy}`);
+    return new AccessDenied(`The database denies access: ${message}.`);
   }
   if (code === uniqueViolation) return new AlreadyExists('This id already exists.');
   const reason = `The database cannot answer now (${message}, ${code}).`;

@@ -1,0 +1,23 @@
+/** The errors of the storage port. */
+import { OperatorError } from '@partner-network/common/operator-error';
+import { Unavailable } from '@partner-network/common/unavailable';
+
+/** The database cannot answer now: unreachable, locked, out of disk. */
+export class StoreUnavailable extends Unavailable {}
+
+/** Another process holds the lock. Nothing was changed, and a retry may succeed. */
+export class StoreLocked extends StoreUnavailable {}
+
+/** The role of the database lacks a privilege. Nothing was changed. */
+export class AccessDenied extends OperatorError {
+  /** What the database says, as a sentence. */
+  readonly denial: string;
+
+  constructor(denial: string) {
+    super(`${denial} Grant this privilege to the role, or use the role that owns the tables.`);
+    this.denial = denial;
+  }
+}
+
+/** A record with this id already exists. */
+export class AlreadyExists extends Error {}

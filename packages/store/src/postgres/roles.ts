@@ -1,0 +1,115 @@
+/**
+ * The roles of the database, with the least that each needs. `partner-network roles` prints them as SQL,
+ * `doctor` compares them with the current role, and the documents and the tests are made from them.
+ */
+
+/** All columns of a table, or those that are named. */
+type Columns = 'all' | readonly string[];
+
+type Privilege = 'select' | 'insert' | 'update' | 'delete';
+
+export type Allowed = Readonly<Partial<Record<Privilege, Columns>>>;
+
+export interface Role {
+  /** What the role is for, in one sentence. */
+  readonly about: string;
+  readonly tables: Readonly<Record<string, Allowed>>;
+}
+
+const read: Allowed = { select: 'all' };
+const changed: Allowed = { select: 'all', insert: 'all', update: 'all', delete: 'all' };
+
+/** The database itself adds who wrote an entry. */
+const audited: Allowed = { select: 'all', insert: ['at', 'actor', 'action', 'target', 'details'] };
+
+/** Records, and the memory of what was deleted. */
+const imported = {
+  brands: changed,
+  balances: changed,
+  grants: { select: 'all', insert: 'all', update: ['status', 'expires_at', 'created_at', 'updated_at'] },
+  deleted_brands: changed,
+  deleted_balances: changed,
+  erased_customers: read,
+  partners: read,
+  settings: read,
+  audit_log: audited,
+} as const satisfies Role['tables'];
+
+export const roles = {
+  network_serve: {
+    about: 'serve: reads, and writes receipts and the last uses of keys',
+    tables: {
+      settings: read,
+      cursor_keys: read,
+      partners: read,
+      api_keys: read,
+      grants: read,
+      balances: read,
+      brands: read,
+      receipts: { insert: 'all' },
+      key_uses: { select: 'all', insert: 'all', update: 'all' },
+    },
+  },
+  network_import: {
+    about: 'import and feeds: records only; no keys, no partners, no receipts',
+    tables: imported,
+  },
+  network_support: {
+    about: 'support staff: reads everything but balances and cursor keys; may only take access away',
+    tables: {
+      settings: read,
+      partners: { select: 'all', update: ['disabled_at'] },
+      api_keys: { select: 'all', update: ['expires_at', 'revoked_at'] },
+      grants: { select: 'all', update: ['status', 'expires_at', 'updated_at'] },
+      brands: read,
+      receipts: read,
+      key_uses: read,
+      erased_customers: read,
+      audit_log: audited,
+    },
+  },
+  network_operate: {
+    about: 'all commands of operators but the deletion of receipts, and "migrate"',
+    tables: {
+      ...imported,
+      partners: { select: 'all', insert: 'all', update: ['name', 'disabled_at'] },
+      api_keys: {
+        select: 'all',
+        insert: 'all',
+        update: ['name', 'last_four', 'created_by', 'expires_at', 'revoked_at'],
+      },
+      grants: { ...imported.grants, delete: 'all' },
+      erased_customers: { select: 'all', insert: 'all', update: ['erased_at'] },
+      cursor_keys: { select: 'all', insert: 'all', delete: 'all' },
+      receipts: read,
+      key_uses: read,
+    },
+  },
+  network_retention: {
+    about: 'receipts prune: deletes receipts, and writes the audit entry for it',
+    tables: {
+      settings: read,
+      receipts: { select: 'all', delete: 'all' },
+      audit_log: { insert: audited.insert! },
+    },
+  },
+} as const satisfies Record<string, Role>;
+
+export type RoleName = keyof typeof roles;
+
+/** The statements that create a role and give it what it needs. Safe to repeat. */
+export function statementsOf(name: RoleName): string[] {
+  const { tables }: Role = roles[name];
+  const grants = Object.entries(tables).map(([table, allowed]) => {
+    const privileges = (Object.entries(allowed) as [Privilege, Columns][]).map(([privilege, columns]) =>
+      columns === 'all' ? privilege : `${privilege} (${columns.join(', ')})`,
+    );
+    return `grant ${privileges.join(', ')} on ${table} to ${name};`;
+  });
+  return [
+    `do $$ begin create role ${name}; exception when duplicate_object or unique_violation then null; end $$;`,
+    `revoke all on all tables in schema public from ${name};`,
+    `grant usage on schema public to ${name};`,
+    ...grants,
+  ];
+}

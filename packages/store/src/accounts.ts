@@ -123,6 +123,8 @@ export interface Author {
   readonly actor: string;
   /** The name of the command, such as "keys rotate". */
   readonly action: string;
+  /** Why the change is made. It goes to the details of the entry. */
+  readonly reason?: string | undefined;
   /** What the command adds to the details of the entry. */
   readonly details?: AuditEntry['details'];
 }
@@ -133,6 +135,10 @@ export interface AuditEntry extends Pick<Author, 'actor' | 'action'> {
   /** The id of what was changed, or a plain word for several things, such as "receipts". */
   readonly target: string;
   readonly details: Readonly<Record<string, unknown>>;
+  /** The role that wrote the entry, by Postgres itself. Absent in entries of older versions. */
+  readonly db_user?: string;
+  /** The address of the connection, by Postgres itself. Absent on a socket of the machine. */
+  readonly client_address?: string;
 }
 
 /** An entry with its number in the log. */
@@ -154,10 +160,30 @@ export interface AuditQuery
   extends NewestQuery<NumberedEntry>,
     Partial<Record<'actor' | 'action' | 'target', string | undefined>> {}
 
+/** How far a reader of the audit log has come. Plain data, so that it can be kept. */
+export interface AuditPosition {
+  /** The highest number that was read. */
+  readonly last: number;
+  /**
+   * Lower numbers that were missing: a transaction may commit after a later one. For each, the transaction
+   * id that no longer runs once nobody can bring the number.
+   */
+  readonly missing: Readonly<Record<number, string>>;
+}
+
 /** The audit log. Each change adds its own entry, in the same transaction. */
 export interface AuditLog {
   /** Newest first. */
   listAudit(query: AuditQuery): Promise<readonly NumberedEntry[]>;
+  /** The entries of one action about any of these targets, newest first. */
+  auditOf(action: string, targets: readonly string[]): Promise<readonly NumberedEntry[]>;
+  /** The end of the log, or the place where the entries since this time begin. */
+  auditPosition(since: string | undefined): Promise<AuditPosition>;
+  /** The entries that were committed after the position, each once, and the next position. */
+  followAudit(
+    position: AuditPosition,
+    limit: number,
+  ): Promise<{ readonly entries: readonly NumberedEntry[]; readonly position: AuditPosition }>;
   /** Adds an entry about a feed, which changes records in many transactions. */
   addAudit(by: Author, target: string, details: AuditEntry['details']): Promise<void>;
 }

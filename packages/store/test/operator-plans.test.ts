@@ -90,7 +90,7 @@ async function statementOf(ask: Question): Promise<BoundStatement> {
       return undefined as Result;
     },
   };
-  await ask({ ...createAccounts(sql), ...createAuditLog(sql) });
+  await ask({ ...createAccounts(sql), ...createAuditLog(sql, 'select') });
   return statements[0]!;
 }
 

@@ -6,6 +6,10 @@ export const commandLineBounds = {
   listPage: 1_000,
   /** Characters of the actor of an audit entry, at most. The database checks it too. */
   actorCharacters: 256,
+  /** How often a reader of the audit log looks for new entries. */
+  followPollMs: 500,
+  /** Characters of the reason for a change, at most. */
+  reasonCharacters: 256,
   /** Milliseconds between two reports that a revocation still waits for a lock. */
   notYetMs: 2_000,
   /** Pause before a locked database is tried again, ms. Signals are handled in it. */

@@ -1,6 +1,7 @@
 import { hostname, userInfo } from 'node:os';
 import { commandLineBounds } from '../bounds/command-line.ts';
-import { type Option, Problem, plainText, setting } from './options.ts';
+import { holdsKey } from '../text.ts';
+import { addedIn, type Option, optional, Problem, plainText, setting } from './options.ts';
 
 const readActor = plainText(commandLineBounds.actorCharacters);
 const given = setting(
@@ -17,6 +18,17 @@ export const actor: Option<string> = {
   default: '<user>@<host>',
   resolve: (texts, flags) => given.resolve(texts, flags) ?? thisUser(),
 };
+
+const readReason = plainText(commandLineBounds.reasonCharacters);
+
+/** The audit log holds no keys, so a key that was pasted by mistake is refused. */
+const reasonWithoutKey: typeof readReason = (text) =>
+  holdsKey(text) ? new Problem('must not contain an API key.') : readReason(text);
+
+/** Why a change is made, for the audit log. */
+export const { reason } = addedIn('0.2.0', {
+  reason: optional('TEXT', reasonWithoutKey, 'why, for the audit log'),
+});
 
 function thisUser(): string | Problem {
   const host = hostname();

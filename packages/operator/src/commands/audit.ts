@@ -1,9 +1,14 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { commandLineBounds } from '@partner-network/common/bounds/command-line';
+import { shownJson } from '@partner-network/common/command-line/json';
 import { newest, printNewest, spanConflicts, timeSpan } from '@partner-network/common/command-line/newest';
-import { optional, plainText } from '@partner-network/common/command-line/options';
+import { addedIn, flag, optional, plainText } from '@partner-network/common/command-line/options';
+import type { Output } from '@partner-network/common/command-line/output';
 import { type Column, neverShortened } from '@partner-network/common/command-line/table';
+import { onStop } from '@partner-network/common/signals';
 import { lengths } from '@partner-network/contract/limits';
-import type { NumberedEntry } from '@partner-network/store/port';
+import type { NumberedEntry, Store } from '@partner-network/store/port';
+import { createRetry } from '../ingest/retry.ts';
 import { onDatabase } from './database.ts';
 
 export const listAudit = onDatabase({
@@ -18,17 +23,59 @@ export const listAudit = onDatabase({
     ),
     ...timeSpan('changes'),
     limit: newest('changes'),
+    ...addedIn('0.2.0', {
+      follow: flag(
+        'print changes from now on as they come, one JSON document a line; with --since, from there',
+      ),
+    }),
   },
-  conflicts: spanConflicts,
+  conflicts: (values) => [
+    ...spanConflicts(values),
+    ...(values.follow && values.until !== undefined ? ['--follow has no end: leave out --until.'] : []),
+  ],
+  purpose: ({ follow }) => (follow ? 'feed' : 'command'),
   run: async (store, values, _words, output) => {
     const { actor, action, target, since, until } = values;
+    if (values.follow) return follow(store, values, output);
     const list = (after: NumberedEntry | undefined, limit: number) =>
       store.listAudit({ actor, action, target, since, until, after, limit });
-    // The number of an entry is only for paging.
-    const recordOf = ({ seq: _seq, ...entry }: NumberedEntry) => entry;
     await printNewest('changes', list, values, columns, output, recordOf);
   },
 });
+
+/** The number of an entry is only for paging. */
+const recordOf = ({ seq: _seq, ...entry }: NumberedEntry) => entry;
+
+type Filters = Readonly<Partial<Record<'actor' | 'action' | 'target' | 'since', string | undefined>>>;
+
+/** Prints entries until a signal arrives. A lost database is waited for. */
+async function follow(store: Store, filters: Filters, output: Output): Promise<void> {
+  const { since, ...wanted } = filters;
+  const stop = new AbortController();
+  const removeListener = onStop(() => stop.abort());
+  const retry = createRetry({ stop, report: output.remark, what: 'The command' });
+  const isWanted = (entry: NumberedEntry) =>
+    (['actor', 'action', 'target'] as const).every((name) =>
+      [undefined, entry[name]].includes(wanted[name]),
+    ) &&
+    (since === undefined || entry.at >= since);
+  try {
+    let position = await retry(() => store.auditPosition(since));
+    while (!stop.signal.aborted) {
+      const read = await retry(() => store.followAudit(position, commandLineBounds.listPage));
+      position = read.position;
+      const lines = read.entries.filter(isWanted).map((entry) => `${JSON.stringify(recordOf(entry))}\n`);
+      if (lines.length > 0) await output.write(shownJson(lines.join('')));
+      if (read.entries.length > 0) continue;
+      await wait(commandLineBounds.followPollMs, undefined, { signal: stop.signal }).catch(() => {});
+    }
+  } catch (error) {
+    // Nothing was left out: an entry that was not printed is there for the next start.
+    if (!stop.signal.aborted) throw error;
+  } finally {
+    removeListener();
+  }
+}
 
 /** On a terminal the last columns are left out first; --json has all. */
 const columns: readonly Column<NumberedEntry>[] = [

@@ -1,7 +1,7 @@
 /** What the commands on a database share. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { commandLineBounds } from '@partner-network/common/bounds/command-line';
-import { actor } from '@partner-network/common/command-line/actor';
+import { actor, reason } from '@partner-network/common/command-line/actor';
 import {
   type Command,
   command,
@@ -19,6 +19,7 @@ import { databaseConfig, databaseSettings } from '@partner-network/service/setti
 import type { Purpose } from '@partner-network/store/address';
 import { openStore } from '@partner-network/store/engines';
 import {
+  AccessDenied,
   AlreadyExists,
   type ApiKey,
   type Author,
@@ -26,6 +27,7 @@ import {
   type Store,
   StoreLocked,
 } from '@partner-network/store/port';
+import type { RoleName } from '@partner-network/store/postgres/roles';
 
 export const partnerId = plainText(lengths.partnerId);
 export const customerId = plainText(lengths.customerId);
@@ -38,6 +40,8 @@ interface DatabaseCommand<O extends Options>
   extends Pick<Syntax<O & typeof commonOptions>, 'arguments' | 'conflicts'>,
     Pick<Command, 'ifFailed'> {
   readonly options: O;
+  /** The role of the database that the command needs; `network_support` if absent, which reads. */
+  readonly role?: RoleName | undefined;
   /** How the database is opened; 'command' if absent, which creates none. */
   purpose?(values: AllValues<O>): Purpose;
   /**
@@ -84,11 +88,19 @@ export function onDatabase<O extends Options>(definition: DatabaseCommand<O>): C
         } finally {
           await store.close();
         }
+      } catch (error) {
+        throw error instanceof AccessDenied && purpose !== 'migrate' && purpose !== 'distribute'
+          ? new OperatorError(`${error.denial} ${needing(definition.role)}`)
+          : error;
       } finally {
         clearInterval(remarks);
       }
     },
   });
+}
+
+function needing(role: RoleName = 'network_support'): string {
+  return `This command needs the role ${role}: "partner-network roles" prints its SQL.`;
 }
 
 /** The sentence of a revocation that waits. */
@@ -110,14 +122,16 @@ async function untilUnlocked<Result>(work: () => Promise<Result>): Promise<Resul
   }
 }
 
-type ActorOptions = { readonly actor: typeof actor };
+/** Who makes a change, and why. */
+const accountable = { actor, reason };
+type Accountable = typeof accountable;
 
 interface ChangingCommand<O extends Options>
-  extends Omit<DatabaseCommand<O & ActorOptions>, 'options' | 'run'> {
+  extends Omit<DatabaseCommand<O & Accountable>, 'options' | 'run'> {
   readonly options: O;
   run(
     store: Store,
-    values: AllValues<O & ActorOptions>,
+    values: AllValues<O & Accountable>,
     words: readonly string[],
     output: Output,
     by: Author,
@@ -127,14 +141,14 @@ interface ChangingCommand<O extends Options>
 
 /** A command that changes something. `action` is its name, for the audit log. */
 export function changing<O extends Options>(action: string, definition: ChangingCommand<O>): Command {
-  return onDatabase<O & ActorOptions>({
+  return onDatabase<O & Accountable>({
+    role: 'network_operate',
     ...definition,
-    options: { ...definition.options, actor },
-    run: (store, values, words, output) =>
-      definition.run(store, values, words, output, {
-        actor: (values as Values<ActorOptions>).actor,
-        action,
-      }),
+    options: { ...definition.options, ...accountable },
+    run: (store, values, words, output) => {
+      const { actor, reason } = values as Values<Accountable>;
+      return definition.run(store, values, words, output, { actor, action, reason });
+    },
   });
 }
 

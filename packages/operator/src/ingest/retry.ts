@@ -8,6 +8,8 @@ export interface RetryOptions {
   readonly stop: AbortController;
   /** Called with a sentence when an outage starts, at long intervals while it lasts, and when it ends. */
   report(sentence: string): void;
+  /** What continues after an outage; "The import" if absent. */
+  readonly what?: string;
   readonly answerMs?: number;
   readonly stoppedMs?: number;
 }
@@ -26,7 +28,7 @@ export type Retry = <Result>(work: Work<Result>) => Promise<Result>;
  *     waiting --stopped, and the time is up--> the work's last error is thrown
  */
 export function createRetry(options: RetryOptions): Retry {
-  const { stop, report } = options;
+  const { stop, report, what = 'The import' } = options;
   const { answerMs = ingestBounds.followAnswerMs, stoppedMs = ingestBounds.followStoppedMs } = options;
   const waiting = new Set<Work<unknown>>();
   let hasAnswered = false;
@@ -82,7 +84,7 @@ export function createRetry(options: RetryOptions): Retry {
         hasAnswered = true;
         if (waiting.delete(work) && waiting.size === 0) {
           const lasted = inWords(performance.now() - lostAt);
-          report(`The database answers again, after ${lasted}. The import continues.`);
+          report(`The database answers again, after ${lasted}. ${what} continues.`);
         }
         return result;
       } catch (error) {

@@ -33,7 +33,10 @@ test("lists a partner's grants, or those for one customer", async (t) => {
   assert.deepEqual(await line.json('grants', 'list', '--partner', 'acme', '--customer', 'zoe'), [ofZoe]);
   assert.deepEqual(await line.json('grants', 'list', '--partner', 'zenith'), []);
   const { stdout } = await line.run(['grants', 'list', '--partner', 'acme']);
-  assert.match(stdout, /^ID +CUSTOMER +STATUS +EXPIRES +CREATED\ng +alice +ACTIVE +- +\S+\ng +zoe /);
+  assert.match(
+    stdout,
+    /^ID +CUSTOMER +STATUS +EXPIRES +CREATED +REVOKED +BY\ng +alice +ACTIVE +- +\S+ +- +-\ng +zoe /,
+  );
 });
 
 test('an id is unique per customer; "revoke" needs --customer if several customers have it', async (t) => {
@@ -52,11 +55,14 @@ test('an id is unique per customer; "revoke" needs --customer if several custome
 test('revokes a grant for good: the second time changes nothing and succeeds', async (t) => {
   const line = await withPartners(t, ['acme']);
   const grant = await createGrant(line, 'alice', '--id', 'g');
-  const revoked = await line.json<Grant>('grants', 'revoke', 'g');
+  const revoked = await line.json<Grant>('grants', 'revoke', 'g', '--actor', 'eve');
   assert.deepEqual(revoked, { ...grant, status: 'REVOKED', updated_at: revoked.updated_at });
   assert.ok(revoked.updated_at! >= grant.updated_at!);
   assert.deepEqual(await line.json('grants', 'revoke', 'g'), revoked);
-  assert.deepEqual(await line.json('grants', 'list', '--partner', 'acme'), [revoked]);
+  const [listed] = await line.json<Grant[]>('grants', 'list', '--partner', 'acme');
+  const { revoked_at, revoked_by, ...rest } = listed!;
+  assert.deepEqual(rest, revoked);
+  assert.ok(revoked_at! >= grant.created_at! && revoked_by === 'eve');
   assertFailed(await line.run(['grants', 'revoke', 'h']), 1, /no grant h/);
   assertFailed(await line.run(['grants', 'revoke', 'g', '--customer', 'zoe']), 1, /no grant g/);
 });

@@ -34,6 +34,10 @@ const grantLocks = {
   eraseCustomer: [importLock('balances', 'exclusive'), importLock('grants', 'exclusive')],
 };
 
+/** For readers of the audit log. */
+const runningTransactions = `
+  select pg_snapshot_xmin(s)::text as oldest, pg_snapshot_xmax(s)::text as next from pg_current_snapshot() s`;
+
 /** Opens a Postgres database. Its schema changes only if the purpose is to migrate. */
 export async function openPostgres(
   addresses: readonly string[],
@@ -73,7 +77,7 @@ export async function openPostgres(
     rotateCursorKey: createRotation(primary, rotationOptions),
     ...createReceipts(journal, isSpread),
     ...createMoves(primary),
-    ...createAuditLog(primary),
+    ...createAuditLog(primary, runningTransactions),
     exportRecords: createExport(primary),
     ...createImports(async (name) => {
       const { connection } = await connectToPrimary(urls.map((url) => urlUnderName(url, name)));

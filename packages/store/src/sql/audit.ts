@@ -1,16 +1,16 @@
 /** Reads and writes the audit log, in SQL that both engines understand. */
 import { toTime } from '@partner-network/common/times';
 import type { AuditEntry, AuditLog, Author, ImportAudit, ImportResult, NumberedEntry } from '../port.ts';
-import { type BoundStatement, createConditions, type Row, type Sql } from './statement.ts';
+import { type BoundStatement, createConditions, type Row, type Sql, withoutNulls } from './statement.ts';
 
 /** The entry of a change. Runs in the transaction of the change, as its last statement. */
 export function changeStatement(
-  { actor, action, details: added }: Author,
+  { actor, action, reason, details: added }: Author,
   target: string,
   details: AuditEntry['details'],
 ): BoundStatement {
   const text = 'insert into audit_log (at, actor, action, target, details) values ($1, $2, $3, $4, $5)';
-  return [text, toTime(Date.now()), actor, action, target, JSON.stringify({ ...details, ...added })];
+  return [text, toTime(Date.now()), actor, action, target, JSON.stringify({ ...details, ...added, reason })];
 }
 
 /** Runs a statement that returns the row that it changed, and adds the entry. False if it changed none. */
@@ -38,7 +38,16 @@ export function importStatement(
   return changeStatement(audit, target, details);
 }
 
-export function createAuditLog({ rows }: Pick<Sql, 'rows'>): AuditLog {
+const columns = 'seq, at, actor, action, target, details, db_user, client_address';
+
+/** Numbers before a position that may still be missing: a transaction may commit after a later one. */
+const numbersChecked = 1_000;
+
+/**
+ * `transactions` selects the id of the oldest transaction that runs, as `oldest`, and the next id to be
+ * given, as `next`.
+ */
+export function createAuditLog({ rows }: Pick<Sql, 'rows'>, transactions: string): AuditLog {
   return {
     addAudit: async (by, target, details) => {
       await rows(...changeStatement(by, target, details));
@@ -49,17 +58,72 @@ export function createAuditLog({ rows }: Pick<Sql, 'rows'>): AuditLog {
       addSpan(since, until);
       add(after?.at, (at) => `(at, seq) < (${at}, ${parameter(after!.seq)})`);
       const found = await rows(
-        `select seq, at, actor, action, target, details from audit_log where ${text()}
+        `select ${columns} from audit_log where ${text()}
         order by at desc, seq desc limit ${parameter(limit)}`,
         ...values,
       );
       return found.map(entryOfRow);
     },
+
+    auditOf: async (action, targets) => {
+      const marks = targets.map((_, index) => `$${index + 2}`);
+      const text = `select ${columns} from audit_log where action = $1 and target in (${marks.join()})
+        order by at desc, seq desc`;
+      return targets.length === 0 ? [] : (await rows(text, action, ...targets)).map(entryOfRow);
+    },
+
+    auditPosition: async (since) => {
+      const [end] = await rows('select coalesce(max(seq), 0) as seq from audit_log');
+      const [first] = since === undefined ? [] : await rows(firstSince, since);
+      const last = Number(first?.seq ?? Number(end!.seq) + 1) - 1;
+      const from = Math.max(0, last - numbersChecked);
+      const present = await rows('select seq from audit_log where seq > $1 and seq <= $2', from, last);
+      const known = new Set(present.map(({ seq }) => Number(seq)));
+      return { last, missing: missingBetween(from, last + 1, known) };
+    },
+
+    followAudit: async ({ last, missing }, limit) => {
+      // First, so that a transaction that has ended by then is seen by the next statement.
+      const [{ oldest, next } = {}] = await rows(transactions);
+      const numbers = ['0', ...Object.keys(missing)].join();
+      const found = await rows(
+        `select ${columns} from audit_log where seq > $1 or seq in (${numbers}) order by seq limit $2`,
+        last,
+        limit,
+      );
+      const entries = found.map(entryOfRow);
+      const known = new Set(entries.map(({ seq }) => seq));
+      const end = Math.max(last, ...known);
+      const waited = Object.entries(missing)
+        .filter(([number, until]) => !known.has(Number(number)) && !isOver(until, oldest as string))
+        // The position before had no id for it, so every transaction that may bring it is before `next`.
+        .map(([number, until]) => [number, until === '' ? (next as string) : until]);
+      const position = {
+        last: end,
+        missing: { ...Object.fromEntries(waited), ...missingBetween(last, end, known) },
+      };
+      return { entries, position };
+    },
   };
+}
+
+const firstSince = 'select min(seq) as seq from audit_log where at >= $1';
+
+function isOver(until: string, oldest: string): boolean {
+  return until !== '' && BigInt(oldest) >= BigInt(until);
+}
+
+/** The numbers between these two that are not known, yet without the id of a transaction. */
+function missingBetween(from: number, to: number, known: ReadonlySet<number>): Record<number, string> {
+  const missing: Record<number, string> = {};
+  for (let number = Math.max(from + 1, to - numbersChecked); number < to; number += 1) {
+    if (!known.has(number)) missing[number] = '';
+  }
+  return missing;
 }
 
 /** Postgres returns a bigint as text and JSON as a value, SQLite the other way round. */
 function entryOfRow({ seq, details, ...row }: Row): NumberedEntry {
   const value = typeof details === 'string' ? JSON.parse(details) : details;
-  return { seq: Number(seq), ...row, details: value } as NumberedEntry;
+  return { seq: Number(seq), ...withoutNulls(row), details: value } as unknown as NumberedEntry;
 }

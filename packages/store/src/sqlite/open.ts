@@ -21,6 +21,9 @@ import { createReads } from './reads.ts';
 import { createReceipts } from './receipts.ts';
 import { emptyLog, shrinkLog } from './space.ts';
 
+/** One transaction writes at a time, so a number that is missing never comes. */
+const oneAtATime = `select '0' as oldest, '0' as next`;
+
 /** Opens the embedded database and updates its schema. */
 export function openSqlite(file: string, environment: Environment, purpose: Purpose): Store {
   // Absolute, because SQLite reads a path that starts with "file:" as a URI.
@@ -61,7 +64,7 @@ export function openSqlite(file: string, environment: Environment, purpose: Purp
       ...createAccounts(plainSql(db)),
       rotateCursorKey: createRotation(plainSql(db)),
       ...createMoves(plainSql(db)),
-      ...createAuditLog(plainSql(db)),
+      ...createAuditLog(plainSql(db), oneAtATime),
       ...createImports(db, path, () => watch?.requireNow()),
       exportRecords: createExport(path),
       ...receipts,

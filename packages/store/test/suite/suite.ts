@@ -5,6 +5,7 @@ import { OperatorError } from '../../../common/src/operator-error.ts';
 import type { Store } from '../../src/port.ts';
 import { accountTests } from './accounts.ts';
 import { auditTests } from './audit.ts';
+import { auditFollowTests } from './audit-follow.ts';
 import { cursorKeyTests } from './cursor-keys.ts';
 import { exportTests } from './exports.ts';
 import { importTests } from './imports.ts';
@@ -31,6 +32,7 @@ export function storeSuite(name: string, open: OpenStore): void {
     ...exportTests,
     ...receiptTests,
     ...auditTests,
+    ...auditFollowTests,
   });
 }
 

@@ -72,16 +72,51 @@ export const listGrants = onDatabase({
   run: async (store, { partner, customer, status }) => {
     if (partner !== undefined) await requirePartner(store, partner);
     const query = { partnerId: partner, customerId: customer, status, at: toTime(Date.now()) };
-    return listReport(await store.listGrants(query), 'No grants found.', {
+    const grants = await withRevocations(store, await store.listGrants(query));
+    return listReport(grants, 'No grants found.', {
       ID: ({ id }) => id,
       ...(partner === undefined && { PARTNER: ({ partner_id }) => partner_id }),
       CUSTOMER: ({ customer_id }) => customer_id,
       STATUS: statusOf,
       EXPIRES: ({ expires_at = '-' }) => expires_at,
       CREATED: ({ created_at }) => created_at,
+      REVOKED: ({ revoked_at = '-' }) => revoked_at,
+      BY: ({ revoked_by = '-' }) => revoked_by,
     });
   },
 });
+
+type ListedGrant = Grant & { readonly revoked_at?: string; readonly revoked_by?: string };
+
+/** Grants whose revocations are looked up by one statement. */
+const lookedUp = 500;
+
+/**
+ * Adds the time and the actor of a revocation, from the audit log. A grant that an import revoked has the
+ * time of its line, and no name: the entry of an import does not list its records.
+ */
+async function withRevocations(store: Store, grants: readonly Grant[]): Promise<ListedGrant[]> {
+  const listed: ListedGrant[] = [];
+  for (let start = 0; start < grants.length; start += lookedUp) {
+    const some = grants.slice(start, start + lookedUp);
+    const revoked = some.filter(({ status }) => status === 'REVOKED');
+    const targets = new Set(revoked.flatMap(({ id, customer_id }) => [id, customer_id]));
+    const entries = await store.auditOf('grants revoke', [...targets]);
+    for (const grant of some) {
+      const entry = entries.find(({ target, details }) =>
+        target === grant.id
+          ? details.customer_id === grant.customer_id
+          : target === grant.customer_id &&
+            Array.isArray(details.grants) &&
+            details.grants.includes(grant.id),
+      );
+      const { at: revoked_at = grant.updated_at, actor: revoked_by } = entry ?? {};
+      const isRevoked = grant.status === 'REVOKED';
+      listed.push(isRevoked ? { ...grant, revoked_at, ...(revoked_by && { revoked_by }) } : grant);
+    }
+  }
+  return listed;
+}
 
 /** The current status. A grant that was revoked or used up keeps that status after its expiry. */
 function statusOf({ status, expires_at }: Grant): Grant['status'] {
@@ -91,6 +126,7 @@ function statusOf({ status, expires_at }: Grant): Grant['status'] {
 const takesEffect = 'This takes effect on every instance within a second.';
 
 export const revokeGrant = changing('grants revoke', {
+  role: 'network_support',
   ifFailed: 'Assume that the grant still works until this command succeeds.',
   notYet: () => waitingFor('Nothing is revoked yet, and the grant still works'),
   arguments: [{ name: 'GRANT_ID', help: 'id of the grant; omit it with --all', isOptional: true }],

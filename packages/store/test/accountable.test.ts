@@ -1,0 +1,71 @@
+/** What Postgres itself says about an audit entry, and entries whose transactions overlap. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { migratedDatabase } from '../../testkit/fixtures/database.ts';
+import { connectTo } from '../../testkit/servers/postgres.ts';
+import { parseDatabaseUrl } from '../src/address.ts';
+import { openStore } from '../src/engines.ts';
+import { readOn } from './suite/audit-follow.ts';
+
+const entry = (target: string) => `
+  insert into audit_log (at, actor, action, target, details)
+  values (now(), 'eve', 'test', '${target}', '{}')`;
+
+async function scene(t: import('node:test').TestContext) {
+  const url = await migratedDatabase(t);
+  const store = await openStore(parseDatabaseUrl(url)!, 'sandbox', 'command');
+  t.after(() => store.close());
+  return { store, url, connect: () => connectTo(t, url) };
+}
+
+test('the database adds the role and the address to an entry, and no client can set them', async (t) => {
+  const { store, url, connect } = await scene(t);
+  const client = await connect();
+  await client.query(`
+    insert into audit_log (at, actor, action, target, details, db_user, client_address)
+    values (now(), 'bob', 'test', 't', '{}', 'bob', '192.0.2.1')`);
+  const [found] = await store.listAudit({ limit: 1 });
+  const { rows } = await client.query('select host(inet_client_addr()) as address');
+  assert.equal(found?.db_user, decodeURIComponent(new URL(url).username));
+  assert.equal(found?.client_address, rows[0].address ?? undefined);
+});
+
+test('a reader loses no entry of a transaction that commits after a later one', async (t) => {
+  const { store, connect } = await scene(t);
+  const [slow, quick] = [await connect(), await connect()];
+  const start = await store.auditPosition(undefined);
+  await slow.query(`begin; ${entry('slow')}`);
+  await quick.query(entry('quick'));
+  const first = await readOn(store, start);
+  assert.deepEqual(first.targets, ['quick']);
+  assert.equal(Object.keys(first.position.missing).length, 1);
+  await quick.query(entry('next'));
+  const second = await readOn(store, first.position);
+  assert.deepEqual(second.targets, ['next']);
+  await slow.query('commit');
+  const third = await readOn(store, second.position);
+  assert.deepEqual(third.targets, ['slow']);
+  assert.deepEqual(third.position.missing, {});
+});
+
+test('a reader that begins while a transaction runs gets its entry', async (t) => {
+  const { store, connect } = await scene(t);
+  const [slow, quick] = [await connect(), await connect()];
+  await slow.query(`begin; ${entry('slow')}`);
+  await quick.query(entry('quick'));
+  const start = await store.auditPosition(undefined);
+  await slow.query('commit');
+  assert.deepEqual((await readOn(store, start)).targets, ['slow']);
+});
+
+test('a reader stops waiting for a number once its transaction is rolled back', async (t) => {
+  const { store, connect } = await scene(t);
+  const [slow, quick] = [await connect(), await connect()];
+  const start = await store.auditPosition(undefined);
+  await slow.query(`begin; ${entry('slow')}`);
+  await quick.query(entry('quick'));
+  const { position } = await readOn(store, start);
+  assert.equal(Object.keys(position.missing).length, 1);
+  await slow.query('rollback');
+  assert.deepEqual((await readOn(store, position)).position.missing, {});
+});

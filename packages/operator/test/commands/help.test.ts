@@ -7,7 +7,7 @@ import { needsTerminal, onTerminal } from '../../../testkit/fixtures/terminal.ts
 
 const database = '--environment --database';
 const onDatabase = `${database} --json`;
-const changing = `--actor [PARTNER_NETWORK_ACTOR] ${onDatabase}`;
+const changing = `--reason --actor [PARTNER_NETWORK_ACTOR] ${onDatabase}`;
 const imported = `FILE --skip-invalid --dry-run --personal-data ${onDatabase}`;
 const listening = '--host --port --public-url --brands-rate --balances-rate --log-level';
 const scaling = '--redis --instances --replica --connections --prepared-statements --workers';
@@ -20,6 +20,7 @@ const commands = {
   sandbox: '--port --data --actor',
   serve: serving,
   migrate: onDatabase,
+  roles: '--json',
   ready: '--ops-host --ops-port --wait --pid --json',
   backup: `FILE ${onDatabase}`,
   doctor: `${serving} --json`,
@@ -50,7 +51,7 @@ const commands = {
   'import balances': imported,
   'import grants': imported,
   'import erasures': `FILE ${changing}`,
-  'audit list': `--since --until --actor --action --target --limit ${onDatabase}`,
+  'audit list': `--since --until --actor --action --target --limit --follow ${onDatabase}`,
   'receipts list': `--partner ID --key --customer --request-id --outcome --since TIME --until --limit N ${onDatabase}`,
   'receipts prune': `--older-than DURATION --dry-run --yes ${changing}`,
   'export brands': `--partner ${onDatabase}`,

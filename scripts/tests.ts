@@ -26,7 +26,7 @@ const isPassed =
   runTests({}, 'packages/{*/test,testkit}/**/*.test.ts', 'test/**/*.test.ts') &&
   runTests(
     { TEST_ENGINE: 'postgres', TEST_UPGRADED: '1' },
-    'packages/service/test/{brands,balances}/*.test.ts',
+    'packages/service/test/{brands,balances,listings}/*.test.ts',
     'packages/operator/test/ingest/import{,-replace,-follow,-bad-json}.test.ts',
   );
 process.exitCode = isPassed ? 0 : 1;

@@ -143,6 +143,11 @@ export function parametersBoundToCursor({ parameters }: Operation): string[] {
   return Object.keys(parameters).filter((name) => parameters[name]?.isBoundToCursor !== false);
 }
 
+/** The parameters that select records: all but those of paging. */
+export function filtersOf({ parameters }: Operation): string[] {
+  return Object.keys(parameters).filter((name) => name !== 'cursor' && name !== 'limit');
+}
+
 /** The values that fill in an error sentence about a parameter. */
 export function factsOf({ required, whenEmpty, schema }: Parameter): Record<string, string | number> {
   const remedy = whenEmpty ?? (required ? 'set it to a value' : 'set it to a value or leave it out');

@@ -1,7 +1,7 @@
 /** The promises that every listing keeps. What is particular to one listing is in its own folder. */
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { operationByName } from '@partner-network/contract/operations';
+import { filtersOf, operationByName } from '@partner-network/contract/operations';
 import { byTest, keys } from '../../../testkit/fixtures/fixture.ts';
 import { assertRefused, errorsOf } from '../../../testkit/fixtures/http.ts';
 import { startTestService } from '../../../testkit/fixtures/service.ts';
@@ -40,6 +40,21 @@ for (const [listing, query, keyWithoutScope] of listings) {
       assertRefused(await list(query, { key: keys.closed }), 403, 'PARTNER_DISABLED');
       await store.setPartnerDisabled('closed', undefined, byTest);
       assert.notEqual(errorsOf(await list(query, { key: keys.closed }))?.[0]?.code, 'PARTNER_DISABLED');
+    });
+
+    test('every filter selects records: a value that no record has changes the answer', async (t) => {
+      const { [listing]: list } = await startTestService(t);
+      const all = await list(query, { key: keys.acme });
+      for (const name of filtersOf(operationByName[listing])) {
+        const search = new URLSearchParams(query);
+        search.set(name, 'of no record');
+        const answer = await list(`?${search}`, { key: keys.acme });
+        assert.notEqual(
+          answer.text,
+          all.text,
+          `${name} has no effect: use it in listings/ and in both stores`,
+        );
+      }
     });
 
     isReadOnly(listing);

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { hostname, userInfo } from 'node:os';
 import { test } from 'node:test';
+import { newApiKey } from '../../../service/src/auth/api-key.ts';
 import { receiptAt } from '../../../store/test/suite/receipts.ts';
-import { assertFailed, commandLine, withPartners } from '../../../testkit/fixtures/run.ts';
+import { migratedDatabase } from '../../../testkit/fixtures/database.ts';
+import { assertFailed, commandLine, start, withPartners } from '../../../testkit/fixtures/run.ts';
 import { needsTerminal, onTerminal } from '../../../testkit/fixtures/terminal.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
+import { connectTo } from '../../../testkit/servers/postgres.ts';
 
 interface Entry {
   readonly at: string;
@@ -133,4 +136,59 @@ test('asks on a terminal before it erases, and erases only after a yes', needsTe
   }
   const { status, shown } = await answered('y\r');
   assert.deepEqual([status, /Erased customer alice/.test(shown)], [0, true], shown);
+});
+
+test('--reason goes to the details of the entry, and a key in it is refused', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  await line.json('partners', 'disable', 'acme', '--reason', 'ticket 4711');
+  const [entry] = await line.json<Entry[]>('audit', 'list', '--limit', '1');
+  assert.equal(entry?.details.reason, 'ticket 4711');
+  const key = newApiKey('production');
+  assertFailed(
+    await line.run(['partners', 'enable', 'acme', '--reason', `leaked ${key}`]),
+    2,
+    /^--reason must not contain an API key/,
+  );
+});
+
+test('--follow prints each change from now on as a line, until it is stopped', async (t) => {
+  const line = await withPartners(t, ['before']);
+  const words = ['audit', 'list', '--follow', '--action', 'partners create', '--database', line.database];
+  const following = start(t, [...words, '--since', '1h']);
+  // The filter leaves out what the fixture created.
+  for (const id of ['one', 'two']) await line.json('partners', 'create', '--name', 'N', '--id', id);
+  await line.json('partners', 'disable', 'one');
+  await following.says('stdout', /"target":"two"/);
+  following.signal('SIGTERM');
+  assert.equal(await following.ended, 0);
+  const { stdout } = following.texts();
+  const targets = stdout
+    .trim()
+    .split('\n')
+    .map((text) => JSON.parse(text).target);
+  assert.deepEqual(targets, ['one', 'two']);
+  assertFailed(await line.run(['audit', 'list', '--follow', '--until', '1h']), 2, /leave out --until/);
+});
+
+test('--follow waits for a lost database, and leaves nothing out', async (t) => {
+  const url = await migratedDatabase(t);
+  const name = new URL(url).pathname.slice(1);
+  const owner = await connectTo(t, url);
+  const server = await connectTo(t, Object.assign(new URL(url), { pathname: 'postgres' }).href);
+  const add = (target: string) =>
+    owner.query(`insert into audit_log (at, actor, action, target, details)
+      values (now(), 'eve', 'test', '${target}', '{}')`);
+  await add('before');
+  const words = ['audit', 'list', '--follow', '--since', '1h', '--environment', 'sandbox', '--database', url];
+  const following = start(t, words);
+  await following.says('stdout', /"target":"before"/);
+  await server.query(`alter database ${name} allow_connections false`);
+  await owner.query(`select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid()`);
+  await following.says('stderr', /Retrying until the database returns/);
+  await add('meanwhile');
+  await server.query(`alter database ${name} allow_connections true`);
+  await following.says('stdout', /"target":"meanwhile"/);
+  assert.match(following.texts().stderr, /The command continues\./);
+  assert.equal(following.texts().stdout.match(/"target":"before"/g)?.length, 1);
 });

@@ -15,7 +15,7 @@ CREATE OR REPLACE FUNCTION public.audit_log_begins()
  LANGUAGE plpgsql
 AS $function$
 begin
-  perform pg_current_xact_id();
+  perform pg_catalog.pg_current_xact_id();
   return null;
 end
 $function$;
@@ -35,7 +35,7 @@ CREATE OR REPLACE FUNCTION public.audit_log_signs()
 AS $function$
 begin
   new.db_user := session_user;
-  new.client_address := host(inet_client_addr());
+  new.client_address := pg_catalog.host(pg_catalog.inet_client_addr());
   return new;
 end
 $function$;
@@ -125,7 +125,7 @@ CREATE OR REPLACE FUNCTION public.partners_refuse()
  LANGUAGE plpgsql
 AS $function$
 begin
-  if not has_table_privilege(tg_relid, 'insert') then
+  if not pg_catalog.has_table_privilege(tg_relid, 'insert') then
     raise exception 'partners: this role may disable a partner, but not enable it'
       using errcode = 'insufficient_privilege';
   end if;

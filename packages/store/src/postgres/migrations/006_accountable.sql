@@ -26,7 +26,7 @@ for each statement execute function api_keys_refuse();
 -- A role that may not create partners may disable them, but not enable them.
 create function partners_refuse() returns trigger language plpgsql as $$
 begin
-  if not has_table_privilege(tg_relid, 'insert') then
+  if not pg_catalog.has_table_privilege(tg_relid, 'insert') then
     raise exception 'partners: this role may disable a partner, but not enable it'
       using errcode = 'insufficient_privilege';
   end if;
@@ -47,7 +47,7 @@ alter table audit_log add column db_user text collate "C", add column client_add
 create function audit_log_signs() returns trigger language plpgsql as $$
 begin
   new.db_user := session_user;
-  new.client_address := host(inet_client_addr());
+  new.client_address := pg_catalog.host(pg_catalog.inet_client_addr());
   return new;
 end
 $$;
@@ -59,7 +59,7 @@ for each row execute function audit_log_signs();
 -- knows when no transaction can still bring it.
 create function audit_log_begins() returns trigger language plpgsql as $$
 begin
-  perform pg_current_xact_id();
+  perform pg_catalog.pg_current_xact_id();
   return null;
 end
 $$;

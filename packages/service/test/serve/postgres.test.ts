@@ -176,7 +176,7 @@ test(
     assertFailed(
       await reader.command(['partners', 'list']),
       1,
-      /^The database denies access: permission denied .*\. Grant this [^\n]*\n$/,
+      /^The database denies access: .*\. This command needs the role network_support: [^\n]*\n$/,
     );
     const owner = await connectTo(t, server.addressFor('network'));
     await owner.query('grant select on all tables in schema public to reader');
@@ -196,7 +196,7 @@ test(
     assertFailed(
       disabled,
       1,
-      /^The database denies access: permission denied for table partners\. Grant .*\n.* still work /,
+      /^The database denies access: permission denied for table partners\. This command .*\n.* still work /,
     );
   },
 );

@@ -1,10 +1,12 @@
 /** Adapts the commands of the documents to the Postgres database of a test. */
+import assert from 'node:assert/strict';
 import { realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { connectTo } from '../../packages/testkit/servers/postgres.ts';
 import { programsFolder } from '../../packages/testkit/servers/postgres-programs.ts';
 import type { Clone } from './clone.ts';
+import type { Page } from './page.ts';
 
 export function adaptTo(url: string) {
   /** Replaces the databases of the page by those of the test. */
@@ -32,5 +34,23 @@ export function adaptTo(url: string) {
     return Number(/\) (\d+)/.exec(version)?.[1]) >= Number.parseInt(rows[0].server_version, 10);
   }
 
-  return { onPostgres, withPrograms, canDump };
+  async function separateDuties(t: TestContext, clone: Clone, page: Page): Promise<void> {
+    if (!(await canDump(t, clone))) return t.skip('needs the programs of the server');
+    // Roles belong to the whole server.
+    const prefix = `pn_${Date.now()}_`;
+    const settings = `export DATABASE_URL='${url}'`;
+    const applied = `| sed 's/network_/${prefix}/g' | psql -q -v ON_ERROR_STOP=1`;
+    const ofTest = (block: string) => `${settings}\n${withPrograms(block.replace('| psql', applied))}`;
+    const names = ['serve', 'import', 'support', 'operate', 'retention'].map((name) => prefix + name);
+    t.after(() =>
+      clone.run(ofTest(`psql -q "$DATABASE_URL" -c 'drop owned by ${names}' -c 'drop role ${names}'`)),
+    );
+    await page.next(/^$/, ofTest);
+    await page.next(/Acme Shops/, ofTest);
+    page.end();
+    const listed = await clone.run(`${settings}\nnpx partner-network audit list --limit 1 --json`);
+    assert.match(listed, /"reason":"ticket 4711"},"db_user":/);
+  }
+
+  return { onPostgres, withPrograms, canDump, separateDuties };
 }

@@ -73,7 +73,7 @@ test('CI runs the test command of the README', () => {
 test('run.md sets up a production service, up to the first answer to a partner', async () => {
   assert.match(await clone.run(helpCommand), /^Usage: partner-network/);
   const page = pageOf('run.md');
-  await page.next(/^Created the production database \S+\/production\.db with schema 2\.\n$/);
+  await page.next(/^Created the production database \S+\/production\.db with schema 3\.\n$/);
   leaked = keyIn(await page.next(/^pn_live_/m));
   await page.next(/^2 read, 2 written/);
   await page.next(/^1 read, 1 written.*may read the balances of customer CUSTOMER_1\.$/ms);
@@ -206,7 +206,7 @@ test('upgrade.md backs up, and upgrades the schema while the service is stopped'
   await page.next(/^\d+\.\d+\.\d+\n$/);
   await page.next(/before-upgrade\.db, \d+ bytes$/m);
   await stopServing();
-  await page.next(/^The production database \S+ already has the current schema, 2\.\n$/);
+  await page.next(/^The production database \S+ already has the current schema, 3\.\n$/);
   await page.next(/^✓ schema /m);
   await serveNext(page);
   assert.match(await drill.call(working, balances), /"amount":125050/);
@@ -253,6 +253,10 @@ test('back-up.md restores Postgres, but not keys and grants revoked since', asyn
   const onRestored = `export DATABASE_URL='${postgres}_restored'`;
   await drill.assertRestored(cursor, revokedSince, working, onRestored);
   page.end();
+});
+
+test('separate-duties.md creates the roles, and records why a change was made', async (t) => {
+  await adaptTo(postgres).separateDuties(t, clone, pageOf('separate-duties.md'));
 });
 
 /** Replaces the servers of a page by the test's Postgres and by a Redis and replicas that do not exist. */

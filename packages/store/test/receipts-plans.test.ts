@@ -65,7 +65,8 @@ test('Postgres reads and deletes receipts by an index', async (t) => {
   for (const statement of await statementsOf((reads) =>
     reads.pruneReceipts('2026-06-01T00:10:00.000Z', byTest),
   )) {
-    assert.match(await planOf(statement), /receipts_by_time/);
+    // The first one only needs the privilege.
+    if (!statement[0].includes('where false')) assert.match(await planOf(statement), /receipts_by_time/);
   }
 });
 
@@ -88,6 +89,7 @@ test('the embedded database reads and deletes receipts by an index', async (t) =
     assert.doesNotMatch(plan, /TEMP B-TREE/);
   }
   for (const statement of await statementsOf((reads) => reads.pruneReceipts(since, byTest))) {
+    if (statement[0].includes('where false')) continue;
     assert.match(planOf(statement), /SEARCH receipts USING PRIMARY KEY \(at<\?\)/);
   }
 });

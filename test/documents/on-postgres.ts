@@ -49,7 +49,7 @@ export function adaptTo(url: string) {
     await page.next(/Acme Shops/, ofTest);
     page.end();
     const listed = await clone.run(`${settings}\nnpx partner-network audit list --limit 1 --json`);
-    assert.match(listed, /"reason":"ticket 4711"},"db_user":/);
+    assert.match(listed, /"reason":"ticket 4711"\},"db_user":/);
   }
 
   return { onPostgres, withPrograms, canDump, separateDuties };

@@ -29,9 +29,9 @@ after(async () => {
   clone.remove();
 });
 
+/** The pages, each opened once. */
 const opened = new Map<string, Page>();
 
-/** The page, opened once. */
 function pageOf(name: string): Page {
   const page = opened.get(name) ?? openPage(clone, pageFor('operators', name.replace('.md', '')));
   opened.set(name, page);
@@ -214,7 +214,6 @@ test('upgrade.md backs up, and upgrades the schema while the service is stopped'
 });
 
 let postgres: string;
-
 test('move-to-postgres.md moves everything, and every key still works', async () => {
   postgres = await emptyDatabase(wholeFile);
   const { onPostgres } = adaptTo(postgres);
@@ -255,11 +254,10 @@ test('back-up.md restores Postgres, but not keys and grants revoked since', asyn
   page.end();
 });
 
-test('separate-duties.md creates the roles, and records why a change was made', async (t) => {
-  await adaptTo(postgres).separateDuties(t, clone, pageOf('separate-duties.md'));
-});
+test('separate-duties.md creates the roles, and records why a change was made', (t) =>
+  adaptTo(postgres).separateDuties(t, clone, pageOf('separate-duties.md')));
 
-/** Replaces the servers of a page by the test's Postgres and by a Redis and replicas that do not exist. */
+/** Replaces the servers of a page by the test's Postgres and by others that do not exist. */
 function withoutOthers(block: string): string {
   return `export DATABASE_URL='${postgres}'\n${block.replaceAll('.example', '.invalid')}`;
 }

@@ -123,7 +123,8 @@ function missingBetween(from: number, to: number, known: ReadonlySet<number>): R
 }
 
 /** Postgres returns a bigint as text and JSON as a value, SQLite the other way round. */
-function entryOfRow({ seq, details, ...row }: Row): NumberedEntry {
+function entryOfRow({ seq, details, db_user, client_address, ...row }: Row): NumberedEntry {
   const value = typeof details === 'string' ? JSON.parse(details) : details;
-  return { seq: Number(seq), ...withoutNulls(row), details: value } as unknown as NumberedEntry;
+  const added = withoutNulls({ db_user, client_address });
+  return { seq: Number(seq), ...row, details: value, ...added } as unknown as NumberedEntry;
 }

@@ -7,7 +7,7 @@ when new.id <> old.id or new.partner_id <> old.partner_id or new.digest <> old.d
   or (old.revoked_at is not null and new.revoked_at is not old.revoked_at)
   or (old.expires_at is not null and (new.expires_at is null or new.expires_at > old.expires_at))
 begin
-  select raise(abort, 'api_keys: a key keeps its digest, partner, scopes and revocation, never expires later');
+  select raise(abort, 'api_keys: a key keeps its digest, partner and scopes, and access only shrinks');
 end;
 
 create trigger api_keys_are_kept before delete on api_keys

@@ -86,7 +86,7 @@ export const groups: readonly { readonly heading: string; readonly commands: rea
         printRoles: [
           'roles',
           'Print the SQL of the database roles for Postgres',
-          'partner-network roles | psql',
+          'partner-network roles --json',
         ],
       }),
       ...from(() => import('@partner-network/operator/commands/ready'), {

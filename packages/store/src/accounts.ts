@@ -164,11 +164,15 @@ export interface AuditQuery
 export interface AuditPosition {
   /** The highest number that was read. */
   readonly last: number;
-  /**
-   * Lower numbers that were missing: a transaction may commit after a later one. For each, the transaction
-   * id that no longer runs once nobody can bring the number.
-   */
-  readonly missing: Readonly<Record<number, string>>;
+  /** Ranges of lower numbers that were missing: a transaction may commit after a later one. */
+  readonly missing: readonly MissingNumbers[];
+}
+
+export interface MissingNumbers {
+  readonly from: number;
+  readonly to: number;
+  /** Once all transactions before this id have ended, nobody can bring the numbers. '' if not known yet. */
+  readonly until: string;
 }
 
 /** The audit log. Each change adds its own entry, in the same transaction. */

@@ -38,14 +38,14 @@ test('a reader loses no entry of a transaction that commits after a later one', 
   await quick.query(entry('quick'));
   const first = await readOn(store, start);
   assert.deepEqual(first.targets, ['quick']);
-  assert.equal(Object.keys(first.position.missing).length, 1);
+  assert.equal(first.position.missing.length, 1);
   await quick.query(entry('next'));
   const second = await readOn(store, first.position);
   assert.deepEqual(second.targets, ['next']);
   await slow.query('commit');
   const third = await readOn(store, second.position);
   assert.deepEqual(third.targets, ['slow']);
-  assert.deepEqual(third.position.missing, {});
+  assert.deepEqual(third.position.missing, []);
 });
 
 test('a reader that begins while a transaction runs gets its entry', async (t) => {
@@ -65,7 +65,33 @@ test('a reader stops waiting for a number once its transaction is rolled back', 
   await slow.query(`begin; ${entry('slow')}`);
   await quick.query(entry('quick'));
   const { position } = await readOn(store, start);
-  assert.equal(Object.keys(position.missing).length, 1);
+  assert.equal(position.missing.length, 1);
   await slow.query('rollback');
-  assert.deepEqual((await readOn(store, position)).position.missing, {});
+  assert.deepEqual((await readOn(store, position)).position.missing, []);
+});
+
+test('a reader loses no entry, however many numbers are missing, with any size of page', async (t) => {
+  const { store, connect } = await scene(t);
+  const [slow, quick] = [await connect(), await connect()];
+  const many = (count: number) => `insert into audit_log (at, actor, action, target, details)
+    select now(), 'eve', 'test', 'many', '{}' from generate_series(1, ${count})`;
+  const start = await store.auditPosition(undefined);
+  await slow.query(`begin; ${many(9)}`);
+  await quick.query(entry('one'));
+  await quick.query(`begin; ${many(2_000)}; rollback`);
+  await slow.query(many(8));
+  await quick.query(entry('two'));
+  const before = await readOn(store, start, 5);
+  assert.deepEqual(before.targets, ['one', 'two']);
+  await slow.query('commit');
+  const { targets, position } = await readOn(store, before.position, 5);
+  assert.equal(targets.length, 17);
+  assert.deepEqual((await readOn(store, position, 5)).position.missing, []);
+});
+
+test('an entry that could not be shown is refused', async (t) => {
+  const client = await (await scene(t)).connect();
+  await assert.rejects(client.query(entry('x').replace('now()', "'infinity'")), /audit_log_at_check/);
+  const large = entry('x').replace("'{}'", `json_build_object('a', repeat('x', 2000000))`);
+  await assert.rejects(client.query(large), /audit_log_size_check/);
 });

@@ -55,10 +55,7 @@ async function follow(store: Store, filters: Filters, output: Output): Promise<v
   const removeListener = onStop(() => stop.abort());
   const retry = createRetry({ stop, report: output.remark, what: 'The command' });
   const isWanted = (entry: NumberedEntry) =>
-    (['actor', 'action', 'target'] as const).every((name) =>
-      [undefined, entry[name]].includes(wanted[name]),
-    ) &&
-    (since === undefined || entry.at >= since);
+    (['actor', 'action', 'target'] as const).every((name) => [undefined, entry[name]].includes(wanted[name]));
   try {
     let position = await retry(() => store.auditPosition(since));
     while (!stop.signal.aborted) {

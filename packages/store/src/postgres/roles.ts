@@ -109,6 +109,8 @@ export function statementsOf(name: RoleName): string[] {
   return [
     `do $$ begin create role ${name}; exception when duplicate_object or unique_violation then null; end $$;`,
     `revoke all on all tables in schema public from ${name};`,
+    // Otherwise a role could add functions that other roles then run.
+    'revoke create on schema public from public;',
     `grant usage on schema public to ${name};`,
     ...grants,
   ];

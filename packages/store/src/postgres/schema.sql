@@ -177,7 +177,9 @@ CREATE TABLE audit_log (
   constraint audit_log_pkey PRIMARY KEY (seq),
   constraint audit_log_action_check CHECK (((char_length(action) >= 1) AND (char_length(action) <= 64))),
   constraint audit_log_actor_check CHECK (((char_length(actor) >= 1) AND (char_length(actor) <= 256))),
+  constraint audit_log_at_check CHECK (is_time(at)) NOT VALID,
   constraint audit_log_details_check CHECK ((json_typeof(details) = 'object'::text)),
+  constraint audit_log_size_check CHECK ((octet_length((details)::text) <= 1048576)) NOT VALID,
   constraint audit_log_target_check CHECK (((char_length(target) >= 1) AND (char_length(target) <= 256)))
 );
 

@@ -1,6 +1,14 @@
 /** Reads and writes the audit log, in SQL that both engines understand. */
 import { toTime } from '@partner-network/common/times';
-import type { AuditEntry, AuditLog, Author, ImportAudit, ImportResult, NumberedEntry } from '../port.ts';
+import type {
+  AuditEntry,
+  AuditLog,
+  Author,
+  ImportAudit,
+  ImportResult,
+  MissingNumbers,
+  NumberedEntry,
+} from '../port.ts';
 import { type BoundStatement, createConditions, type Row, type Sql, withoutNulls } from './statement.ts';
 
 /** The entry of a change. Runs in the transaction of the change, as its last statement. */
@@ -40,8 +48,8 @@ export function importStatement(
 
 const columns = 'seq, at, actor, action, target, details, db_user, client_address';
 
-/** Numbers before a position that may still be missing: a transaction may commit after a later one. */
-const numbersChecked = 1_000;
+/** Numbers before the start that may still be missing: a transaction may commit after a later one. */
+const numbersChecked = 100_000;
 
 /**
  * `transactions` selects the id of the oldest transaction that runs, as `oldest`, and the next id to be
@@ -77,49 +85,52 @@ export function createAuditLog({ rows }: Pick<Sql, 'rows'>, transactions: string
       const [first] = since === undefined ? [] : await rows(firstSince, since);
       const last = Number(first?.seq ?? Number(end!.seq) + 1) - 1;
       const from = Math.max(0, last - numbersChecked);
-      const present = await rows('select seq from audit_log where seq > $1 and seq <= $2', from, last);
-      const known = new Set(present.map(({ seq }) => Number(seq)));
-      return { last, missing: missingBetween(from, last + 1, known) };
+      const present = await rows(numbersIn, from, last);
+      const numbers = present.map(({ seq }) => Number(seq));
+      return { last, missing: missingBetween(from, last + 1, numbers) };
     },
 
     followAudit: async ({ last, missing }, limit) => {
       // First, so that a transaction that has ended by then is seen by the next statement.
       const [{ oldest, next } = {}] = await rows(transactions);
-      const numbers = ['0', ...Object.keys(missing)].join();
+      const ranges = missing.map(({ from, to }) => `or seq between ${from} and ${to}`);
       const found = await rows(
-        `select ${columns} from audit_log where seq > $1 or seq in (${numbers}) order by seq limit $2`,
+        `select ${columns} from audit_log where seq > $1 ${ranges.join(' ')} order by seq limit $2`,
         last,
         limit,
       );
       const entries = found.map(entryOfRow);
-      const known = new Set(entries.map(({ seq }) => seq));
-      const end = Math.max(last, ...known);
-      const waited = Object.entries(missing)
-        .filter(([number, until]) => !known.has(Number(number)) && !isOver(until, oldest as string))
-        // The position before had no id for it, so every transaction that may bring it is before `next`.
-        .map(([number, until]) => [number, until === '' ? (next as string) : until]);
-      const position = {
-        last: end,
-        missing: { ...Object.fromEntries(waited), ...missingBetween(last, end, known) },
+      const numbers = entries.map(({ seq }) => seq);
+      // A full page says nothing about the numbers after it.
+      const readTo = entries.length < limit ? Number.POSITIVE_INFINITY : numbers.at(-1)!;
+      const isOver = (until: string) => until !== '' && BigInt(oldest as string) >= BigInt(until);
+      const waited = missing.flatMap((range) => {
+        const { from, to, until } = range;
+        if (from > readTo) return range;
+        const rest = to > readTo ? [{ from: readTo + 1, to, until }] : [];
+        // Without an id, every transaction that may bring the numbers is before `next`.
+        const left = missingBetween(from - 1, Math.min(to, readTo) + 1, numbers, until || String(next));
+        return [...(isOver(until) ? [] : left), ...rest];
+      });
+      const end = Math.max(last, ...numbers);
+      return {
+        entries,
+        position: { last: end, missing: [...waited, ...missingBetween(last, end, numbers)] },
       };
-      return { entries, position };
     },
   };
 }
 
+const numbersIn = 'select seq from audit_log where seq > $1 and seq <= $2 order by seq';
 const firstSince = 'select min(seq) as seq from audit_log where at >= $1';
 
-function isOver(until: string, oldest: string): boolean {
-  return until !== '' && BigInt(oldest) >= BigInt(until);
-}
-
-/** The numbers between these two that are not known, yet without the id of a transaction. */
-function missingBetween(from: number, to: number, known: ReadonlySet<number>): Record<number, string> {
-  const missing: Record<number, string> = {};
-  for (let number = Math.max(from + 1, to - numbersChecked); number < to; number += 1) {
-    if (!known.has(number)) missing[number] = '';
-  }
-  return missing;
+/** The ranges between these two that the numbers, which are sorted, do not have. */
+function missingBetween(from: number, to: number, numbers: readonly number[], until = ''): MissingNumbers[] {
+  const inside = numbers.filter((number) => number > from && number < to);
+  return [...inside, to].flatMap((number, index) => {
+    const range = { from: (inside[index - 1] ?? from) + 1, to: number - 1, until };
+    return range.from > range.to ? [] : [range];
+  });
 }
 
 /** Postgres returns a bigint as text and JSON as a value, SQLite the other way round. */

@@ -44,6 +44,11 @@ execute function partners_refuse();
 -- Null in entries of older versions. The address is null on a socket of the machine.
 alter table audit_log add column db_user text collate "C", add column client_address text collate "C";
 
+-- An entry that a reader cannot show would make the whole log unreadable, and cannot be deleted.
+alter table audit_log add constraint audit_log_at_check check (is_time(at)) not valid;
+alter table audit_log add constraint audit_log_size_check
+  check (octet_length(details::text) <= 1048576) not valid;
+
 create function audit_log_signs() returns trigger language plpgsql as $$
 begin
   new.db_user := session_user;

@@ -161,8 +161,6 @@ CREATE INDEX api_keys_of_partner ON public.api_keys USING btree (partner_id, id)
 
 CREATE TRIGGER api_keys_are_kept BEFORE DELETE ON public.api_keys FOR EACH ROW EXECUTE FUNCTION api_keys_refuse();
 
-CREATE TRIGGER api_keys_are_not_truncated BEFORE TRUNCATE ON public.api_keys FOR EACH STATEMENT EXECUTE FUNCTION api_keys_refuse();
-
 CREATE TRIGGER api_keys_only_shrink BEFORE UPDATE ON public.api_keys FOR EACH ROW WHEN (((new.id <> old.id) OR (new.partner_id <> old.partner_id) OR (new.digest <> old.digest) OR (new.last_four <> old.last_four) OR (new.scopes <> old.scopes) OR (new.created_at <> old.created_at) OR ((old.created_by IS NOT NULL) AND (new.created_by IS DISTINCT FROM old.created_by)) OR ((old.revoked_at IS NOT NULL) AND (new.revoked_at IS DISTINCT FROM old.revoked_at)) OR ((old.expires_at IS NOT NULL) AND ((new.expires_at IS NULL) OR (new.expires_at > old.expires_at))))) EXECUTE FUNCTION api_keys_refuse();
 
 CREATE TABLE audit_log (

@@ -128,8 +128,8 @@ test('the tables are distributed, and the role that serves gets the settings on 
   take('sh');
   const shown = await page.next(/^Created the production database \S+ with schema \d+\. /, adapt);
   for (const table of Object.keys(places)) assert.ok(shown.includes(table), table);
-  const privileges = blocksOf(movingPage).find(({ language }) => language === 'sql')!;
-  await run(ownerUrl(), privileges.text);
+  take('sh');
+  await page.next(/COMMIT\n$/, (block) => withPrograms(adapt(block)));
   await run(urlOf('coordinator'));
   const expected = Object.entries(roleSettings).map((setting) => setting.join('='));
   const ofRole = `select unnest(setconfig) as setting from pg_db_role_setting

@@ -20,7 +20,7 @@ const commands = {
   sandbox: '--port --data --actor',
   serve: serving,
   migrate: onDatabase,
-  roles: '--json',
+  roles: '--distributed --json',
   ready: '--ops-host --ops-port --wait --pid --json',
   backup: `FILE ${onDatabase}`,
   doctor: `${serving} --json`,

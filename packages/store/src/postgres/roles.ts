@@ -3,6 +3,8 @@
  * `doctor` compares them with the current role, and the documents and the tests are made from them.
  */
 
+import { places } from './distribution/tables.ts';
+
 /** All columns of a table, or those that are named. */
 type Columns = 'all' | readonly string[];
 
@@ -97,12 +99,20 @@ export const roles = {
 
 export type RoleName = keyof typeof roles;
 
-/** The statements that create a role and give it what it needs. Safe to repeat. */
-export function statementsOf(name: RoleName): string[] {
+/** Tables that Citus manages: those that it distributes, and keys, which refer to partners. */
+const ofCitus = [...Object.keys(places), 'api_keys'];
+
+/**
+ * The statements that create a role and give it what it needs. Safe to repeat. Citus has no privileges on
+ * columns: there, the triggers alone limit what an update can change.
+ */
+export function statementsOf(name: RoleName, isDistributed = false): string[] {
   const { tables }: Role = roles[name];
   const grants = Object.entries(tables).map(([table, allowed]) => {
     const privileges = (Object.entries(allowed) as [Privilege, Columns][]).map(([privilege, columns]) =>
-      columns === 'all' ? privilege : `${privilege} (${columns.join(', ')})`,
+      columns === 'all' || (isDistributed && ofCitus.includes(table))
+        ? privilege
+        : `${privilege} (${columns.join(', ')})`,
     );
     return `grant ${privileges.join(', ')} on ${table} to ${name};`;
   });

@@ -44,8 +44,9 @@ test('a burst opens all its connections first, and the pace resumes after it', a
   const answers = await burst(120, request, '/');
   assert.equal(answers.filter(({ status }) => status === 200).length, 120);
   assert.ok(answers.every(({ sentMs, answeredMs }) => sentMs < answeredMs));
-  const [first, , third] = await Promise.all([1, 2, 3].map(() => send(request, '/')));
-  assert.ok(third!.sentMs - first!.sentMs >= 2 * sendBounds.paceMs - 2);
+  const beforeMs = performance.now();
+  const [, , third] = await Promise.all([1, 2, 3].map(() => send(request, '/')));
+  assert.ok(third!.sentMs - beforeMs >= 2 * sendBounds.paceMs - 2);
 });
 
 test('a run sends at most 999 requests, and bursts count', async (t) => {

@@ -33,10 +33,7 @@ const checks: Readonly<Record<string, Run>> = {
     about: 'Runs all tests with faults of databases and networks.',
     command: `TEST_LONG=1 ${testing} --test-concurrency=2 "packages/service/test/faults/*.test.ts" test/balancer.test.ts`,
   },
-  'faults-import': {
-    about: 'Kills imports at a hundred moments, on both engines.',
-    command: `TEST_KILLS=100 ${testing} --test-timeout=3600000 packages/operator/test/ingest/killed.test.ts`,
-  },
+  'faults-import': program('faults-import/main.ts', 'Kills imports at a hundred moments, on both engines.'),
   fuzz: program('fuzz/main.ts', 'Sends random parameters, cursors, bytes and imports.'),
   hostile: program(
     'hostile/main.ts',
@@ -52,10 +49,10 @@ const checks: Readonly<Record<string, Run>> = {
     about: 'Runs all tests, also those that are too long for "npm test".',
     command: 'TEST_LONG=1 node scripts/tests.ts',
   },
-  model: {
-    about: 'Sends 100,000 events through feeds that are killed; compares with a model.',
-    command: `MODEL_EVENTS=100000 ${testing} --test-timeout=3600000 packages/operator/test/ingest/model.test.ts`,
-  },
+  model: program(
+    'model/main.ts',
+    'Sends 100,000 events through feeds that are killed; compares with a model.',
+  ),
   mutate: {
     about: 'Changes the code that keeps partners apart; fails if tests detect less than 90 %.',
     command:

@@ -128,12 +128,12 @@ async function scene(t: TestContext) {
   await owner.createGrant(grant, byTest);
   await writeRows(owner, 'balances', [plainBalance('alice', 'a')]);
   await owner.recordReceipts([receiptAt(1)]);
-  return { url, as: (role: RoleName) => urlInRole(t, url, role) };
+  return { as: (role: RoleName) => urlInRole(t, url, role) };
 }
 
 for (const role of Object.keys(roles) as RoleName[]) {
   test(`${role} can do what it is for, and nothing else`, async (t) => {
-    const { url, as } = await scene(t);
+    const { as } = await scene(t);
     const inRole = await as(role);
     const purpose = role === 'network_serve' ? 'serve' : 'command';
     const store = await openStore(parseDatabaseUrl(inRole)!, 'sandbox', purpose);
@@ -156,6 +156,5 @@ for (const role of Object.keys(roles) as RoleName[]) {
     ]) {
       await assert.rejects(client.query(statement), /denied|must be owner|api_keys: a key/, statement);
     }
-    assert.ok(url !== inRole);
   });
 }

@@ -147,17 +147,20 @@ test('every statement of a request uses an index, without scans and sorting', (t
   t.after(() => db.close());
   createReads(db);
   const hot = [...db.prepared].filter((sql) => /from (brands|balances|grants|api_keys)\b/.test(sql));
+  const unused = new Set(searches);
   for (const sql of hot) {
     const steps = db.prepare(`explain query plan ${sql}`).all();
     const plan = steps.map(({ detail }) => String(detail));
     for (const step of plan) assert.doesNotMatch(step, /SCAN (?!\(subquery)|TEMP B-TREE|AUTOMATIC/, sql);
     const search = searches.find(([name, mark]) => sql.includes(`from ${name}`) && mark.test(sql));
     assert.ok(search, `say in "searches" by which index this statement finds its rows: ${sql}`);
+    unused.delete(search);
     const [table, , key] = search;
     const found = plan.filter((step) => step.startsWith(`SEARCH ${table === 'api_keys' ? 'k' : table} `));
     assert.ok(found.length > 0, sql);
     for (const step of found) assert.ok(step.includes(`(${key}`), `${step} for ${sql}`);
   }
+  assert.deepEqual([...unused], []);
 });
 
 test('plans each statement of a request once, whatever its parameters', async (t) => {

@@ -94,4 +94,27 @@ test('an entry that could not be shown is refused', async (t) => {
   await assert.rejects(client.query(entry('x').replace('now()', "'infinity'")), /audit_log_at_check/);
   const large = entry('x').replace("'{}'", `json_build_object('a', repeat('x', 2000000))`);
   await assert.rejects(client.query(large), /audit_log_size_check/);
+  const deep = entry('x').replace("'{}'", `('{"a":' || repeat('[', 5000) || repeat(']', 5000) || '}')::json`);
+  await assert.rejects(client.query(deep), /audit_log_depth_check/);
+  await client.query(entry('x').replace("'{}'", `'{"a":[{"b":["c"]}]}'`));
+});
+
+test('a time that could not be shown is refused in every table', async (t) => {
+  const client = await (await scene(t)).connect();
+  for (const [table, columns, values] of [
+    ['key_uses', 'key_id, used_at', `'k', $1`],
+    ['deleted_brands', 'partner_id, id, deleted_at, recorded_at', `'p', 'b', $1, now()`],
+    ['deleted_brands', 'partner_id, id, deleted_at, recorded_at', `'p', 'b', now(), $1`],
+    ['deleted_balances', 'customer_id, id, deleted_at, recorded_at', `'c', 'b', $1, now()`],
+    ['deleted_balances', 'customer_id, id, deleted_at, recorded_at', `'c', 'b', now(), $1`],
+    ['erased_customers', 'customer_id, erased_at', `'c', $1`],
+    [
+      'receipts',
+      'customer_id, at, request_id, partner_id, key_id, outcome',
+      `'c', $1, gen_random_uuid(), 'p', 'k', 'GRANTED'`,
+    ],
+  ]) {
+    const write = client.query(`insert into ${table} (${columns}) values (${values})`, ['infinity']);
+    await assert.rejects(write, /violates check constraint/, table);
+  }
 });

@@ -1,9 +1,18 @@
 import { hostname, userInfo } from 'node:os';
 import { commandLineBounds } from '../bounds/command-line.ts';
-import { holdsKey } from '../text.ts';
-import { addedIn, type Option, optional, Problem, plainText, setting } from './options.ts';
+import { printable } from '../text.ts';
+import { addedIn, type Option, optional, Problem, plainText, type Reader, setting } from './options.ts';
 
-const readActor = plainText(commandLineBounds.actorCharacters);
+/** A text for the audit log, which a reader sees as it was typed. */
+function visibleText(maxCodePoints: number): Reader<string> {
+  const read = plainText(maxCodePoints);
+  return (text) =>
+    text.trim() === '' || printable(text) !== text
+      ? new Problem('must have a visible character, and no invisible ones or marks of text direction.')
+      : read(text);
+}
+
+const readActor = visibleText(commandLineBounds.actorCharacters);
 const given = setting(
   'NAME',
   'PARTNER_NETWORK_ACTOR',
@@ -19,15 +28,9 @@ export const actor: Option<string> = {
   resolve: (texts, flags) => given.resolve(texts, flags) ?? thisUser(),
 };
 
-const readReason = plainText(commandLineBounds.reasonCharacters);
-
-/** The audit log holds no keys, so a key that was pasted by mistake is refused. */
-const reasonWithoutKey: typeof readReason = (text) =>
-  holdsKey(text) ? new Problem('must not contain an API key.') : readReason(text);
-
 /** Why a change is made, for the audit log. */
 export const { reason } = addedIn('0.2.0', {
-  reason: optional('TEXT', reasonWithoutKey, 'why, for the audit log'),
+  reason: optional('TEXT', visibleText(commandLineBounds.reasonCharacters), 'why, for the audit log'),
 });
 
 function thisUser(): string | Problem {

@@ -14,7 +14,7 @@ export class Problem {
 }
 
 /** Reads one text into a value. */
-type Reader<T> = (text: string) => T | Problem;
+export type Reader<T> = (text: string) => T | Problem;
 
 /** Makes a value of all texts that were given; `flags` are the names of all flags on the command line. */
 type Resolve<T> = (texts: readonly string[], flags: ReadonlySet<string>) => T | Problem;

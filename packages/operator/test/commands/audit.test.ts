@@ -138,7 +138,7 @@ test('asks on a terminal before it erases, and erases only after a yes', needsTe
   assert.deepEqual([status, /Erased customer alice/.test(shown)], [0, true], shown);
 });
 
-test('--reason goes to the details of the entry, and a key in it is refused', async (t) => {
+test('--reason goes to the details of the entry; keys, blanks and invisible text are refused', async (t) => {
   const line = await withPartners(t, ['acme']);
   await line.json('partners', 'disable', 'acme', '--reason', 'ticket 4711');
   const [entry] = await line.json<Entry[]>('audit', 'list', '--limit', '1');
@@ -149,6 +149,10 @@ test('--reason goes to the details of the entry, and a key in it is refused', as
     2,
     /^--reason must not contain an API key/,
   );
+  for (const text of [' ', 'ticket\u202e4711', 'a\u200bb']) {
+    const refused = await line.run(['partners', 'enable', 'acme', '--reason', text]);
+    assertFailed(refused, 2, /^--reason must have a visible character/);
+  }
 });
 
 test('--follow prints each change from now on as a line, until it is stopped', async (t) => {

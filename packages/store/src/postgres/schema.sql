@@ -176,6 +176,7 @@ CREATE TABLE audit_log (
   constraint audit_log_action_check CHECK (((char_length(action) >= 1) AND (char_length(action) <= 64))),
   constraint audit_log_actor_check CHECK (((char_length(actor) >= 1) AND (char_length(actor) <= 256))),
   constraint audit_log_at_check CHECK (is_time(at)) NOT VALID,
+  constraint audit_log_depth_check CHECK ((NOT jsonb_path_exists((details)::jsonb, '$.**{8}'::jsonpath))) NOT VALID,
   constraint audit_log_details_check CHECK ((json_typeof(details) = 'object'::text)),
   constraint audit_log_size_check CHECK ((octet_length((details)::text) <= 1048576)) NOT VALID,
   constraint audit_log_target_check CHECK (((char_length(target) >= 1) AND (char_length(target) <= 256)))
@@ -257,7 +258,8 @@ CREATE TABLE deleted_balances (
   id text collate "C" not null,
   deleted_at timestamp(3) with time zone not null,
   recorded_at timestamp(3) with time zone not null,
-  constraint deleted_balances_pkey PRIMARY KEY (customer_id, id)
+  constraint deleted_balances_pkey PRIMARY KEY (customer_id, id),
+  constraint deleted_balances_times_check CHECK ((is_time(deleted_at) AND is_time(recorded_at))) NOT VALID
 );
 
 CREATE INDEX deleted_balances_by_age ON public.deleted_balances USING btree (recorded_at);
@@ -267,7 +269,8 @@ CREATE TABLE deleted_brands (
   id text collate "C" not null,
   deleted_at timestamp(3) with time zone not null,
   recorded_at timestamp(3) with time zone not null,
-  constraint deleted_brands_pkey PRIMARY KEY (partner_id, id)
+  constraint deleted_brands_pkey PRIMARY KEY (partner_id, id),
+  constraint deleted_brands_times_check CHECK ((is_time(deleted_at) AND is_time(recorded_at))) NOT VALID
 );
 
 CREATE INDEX deleted_brands_by_age ON public.deleted_brands USING btree (recorded_at);
@@ -275,7 +278,8 @@ CREATE INDEX deleted_brands_by_age ON public.deleted_brands USING btree (recorde
 CREATE TABLE erased_customers (
   customer_id text collate "C" not null,
   erased_at timestamp(3) with time zone not null,
-  constraint erased_customers_pkey PRIMARY KEY (customer_id)
+  constraint erased_customers_pkey PRIMARY KEY (customer_id),
+  constraint erased_customers_erased_at_check CHECK (is_time(erased_at)) NOT VALID
 );
 
 CREATE TABLE grants (
@@ -309,7 +313,8 @@ CREATE TRIGGER grants_only_shrink BEFORE UPDATE ON public.grants FOR EACH ROW WH
 CREATE TABLE key_uses (
   key_id text collate "C" not null,
   used_at timestamp(3) with time zone not null,
-  constraint key_uses_pkey PRIMARY KEY (key_id)
+  constraint key_uses_pkey PRIMARY KEY (key_id),
+  constraint key_uses_used_at_check CHECK (is_time(used_at)) NOT VALID
 );
 
 CREATE TABLE partners (
@@ -334,7 +339,8 @@ CREATE TABLE receipts (
   key_id text collate "C" not null,
   grant_id text collate "C",
   outcome text collate "C" not null,
-  constraint receipts_pkey PRIMARY KEY (customer_id, at, request_id)
+  constraint receipts_pkey PRIMARY KEY (customer_id, at, request_id),
+  constraint receipts_at_check CHECK (is_time(at)) NOT VALID
 );
 
 CREATE INDEX receipts_by_request ON public.receipts USING btree (request_id);

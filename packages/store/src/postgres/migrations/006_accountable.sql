@@ -47,6 +47,18 @@ alter table audit_log add column db_user text collate "C", add column client_add
 alter table audit_log add constraint audit_log_at_check check (is_time(at)) not valid;
 alter table audit_log add constraint audit_log_size_check
   check (octet_length(details::text) <= 1048576) not valid;
+alter table audit_log add constraint audit_log_depth_check
+  check (not jsonb_path_exists(details::jsonb, '$.**{8}')) not valid;
+
+-- A time that no program can show, such as infinity, would make lists and imports fail.
+alter table key_uses add constraint key_uses_used_at_check check (is_time(used_at)) not valid;
+alter table receipts add constraint receipts_at_check check (is_time(at)) not valid;
+alter table deleted_brands add constraint deleted_brands_times_check
+  check (is_time(deleted_at) and is_time(recorded_at)) not valid;
+alter table deleted_balances add constraint deleted_balances_times_check
+  check (is_time(deleted_at) and is_time(recorded_at)) not valid;
+alter table erased_customers add constraint erased_customers_erased_at_check
+  check (is_time(erased_at)) not valid;
 
 create function audit_log_signs() returns trigger language plpgsql as $$
 begin

@@ -56,13 +56,7 @@ const deeds: readonly [what: string, deed: (store: Store) => Promise<unknown>, .
     'network_operate',
     'network_retention',
   ],
-  [
-    'list changes',
-    (store) => store.listAudit({ limit: 1 }),
-    'network_support',
-    'network_operate',
-    'network_import',
-  ],
+  ['list changes', (store) => store.listAudit({ limit: 1 }), 'network_support', 'network_operate'],
   [
     'revoke a grant',
     (store) => store.revokeGrant('alice', 'g', createdAt, byTest),

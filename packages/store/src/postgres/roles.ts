@@ -34,7 +34,7 @@ const imported = {
   erased_customers: read,
   partners: read,
   settings: read,
-  audit_log: audited,
+  audit_log: { insert: audited.insert! },
 } as const satisfies Role['tables'];
 
 export const roles = {
@@ -85,6 +85,7 @@ export const roles = {
       cursor_keys: { select: 'all', insert: 'all', delete: 'all' },
       receipts: read,
       key_uses: read,
+      audit_log: audited,
     },
   },
   network_retention: {

@@ -38,7 +38,7 @@ export async function serveFuzz(lifetime: Lifetime) {
     store,
     cursors,
     limiters: {},
-    journal: { add: () => {}, noteUse: () => {} },
+    journal: { add: () => {}, count: () => {}, noteUse: () => {} },
     publicUrl: () => 'https://network.example',
     nowMs: Date.now,
   });

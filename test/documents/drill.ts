@@ -122,6 +122,15 @@ export function createDrill(clone: Clone) {
       page.end();
     },
 
+    /** Counts are written a few seconds after the answer. */
+    seeUsage: async (page: Page) => {
+      const list = 'npx partner-network usage list';
+      await until(15_000, async () => / listBalances +OK +\d+\n/.test(await clone.run(list)));
+      await page.next(/^FROM .* listBalances +OK +\d+\n/s);
+      await page.next(/^Removed 0 counts from before/);
+      page.end();
+    },
+
     /** The cursor after the first brand. Earlier requests may have used up the rate of this second. */
     cursorOf: async (key: IssuedKey): Promise<string> => {
       let cursor: string | undefined;

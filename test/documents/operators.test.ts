@@ -73,7 +73,7 @@ test('CI runs the test command of the README', () => {
 test('run.md sets up a production service, up to the first answer to a partner', async () => {
   assert.match(await clone.run(helpCommand), /^Usage: partner-network/);
   const page = pageOf('run.md');
-  await page.next(/^Created the production database \S+\/production\.db with schema 3\.\n$/);
+  await page.next(/^Created the production database \S+\/production\.db with schema 4\.\n$/);
   leaked = keyIn(await page.next(/^pn_live_/m));
   await page.next(/^2 read, 2 written/);
   await page.next(/^1 read, 1 written.*may read the balances of customer CUSTOMER_1\.$/ms);
@@ -115,7 +115,7 @@ test('import.md, feeds.md, export.md and take-back.md change data while the serv
   assert.match(await drill.call(leaked, balances), /"amount":125050/);
 });
 
-test('observe.md shows health, metrics, and who read which balances', async () => {
+test('observe.md shows health, metrics and receipts, and usage.md counts of answers', async () => {
   const page = pageOf('observe.md');
   await page.next(/^alive\nready\nThe instance at \S+ is ready\.\n$/);
   await page.next(/^partner_network_receipts_written_total \d+$/m);
@@ -123,6 +123,7 @@ test('observe.md shows health, metrics, and who read which balances', async () =
   await page.next(/^Removed 0 receipts from before/);
   await page.next(/ active .* \d{4}-\d\d-\d\dT\d\d:\d\d:00\.000Z /);
   page.end();
+  await drill.seeUsage(pageOf('usage.md'));
 });
 
 test('traces.md serves with a collector, even if it is unreachable', async () => {
@@ -148,7 +149,6 @@ test('leaked-key.md finds and revokes the key, and audit.md shows who did it', a
   await page.next(new RegExp(`^${leaked.id} +pn_live_…${leaked.key.slice(-4)} .* active `, 'm'));
   const found = new RegExp(`^Key ${leaked.id} belongs to partner PARTNER_ACME\\.\nIt is active\\.`);
   await page.next(found, (block) => `{\n${block}\n} <<<'${leaked.key}'`);
-
   await page.next(/ is revoked\. This takes effect on every instance within a second\.\n$/, ofTest);
   await drill.refuses(leaked, 'API_KEY_REVOKED');
   const replacement = keyIn(await page.next(/ The old key KEY_\S+ is revoked\. /, ofTest));
@@ -206,7 +206,7 @@ test('upgrade.md backs up, and upgrades the schema while the service is stopped'
   await page.next(/^\d+\.\d+\.\d+\n$/);
   await page.next(/before-upgrade\.db, \d+ bytes$/m);
   await stopServing();
-  await page.next(/^The production database \S+ already has the current schema, 3\.\n$/);
+  await page.next(/^The production database \S+ already has the current schema, 4\.\n$/);
   await page.next(/^✓ schema /m);
   await serveNext(page);
   assert.match(await drill.call(working, balances), /"amount":125050/);

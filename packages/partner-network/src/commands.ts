@@ -203,6 +203,15 @@ export const groups: readonly { readonly heading: string; readonly commands: rea
         listReceipts: ['receipts list', 'List who requested whose balances, newest first'],
         pruneReceipts: ['receipts prune', 'Delete old receipts'],
       }),
+      ...from(() => import('@partner-network/operator/commands/usage'), {
+        listUsage: [
+          'usage list',
+          'List how many answers each key got, by operation and code, newest first',
+          'partner-network usage list --partner PARTNER_1 --since 24h',
+          'partner-network usage list --by day --since 30d --json',
+        ],
+        pruneUsage: ['usage prune', 'Delete old counts of answers'],
+      }),
     ],
   },
 ];

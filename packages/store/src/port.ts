@@ -4,12 +4,14 @@ import type { Metric } from '@partner-network/common/observability/metric';
 import type { Environment } from '@partner-network/contract/environments';
 import type { Operation } from '@partner-network/contract/operations';
 import type { Scope } from '@partner-network/contract/scopes';
-import type { Accounts, ApiKey, AuditLog, Author, GrantStatus, NewestQuery, Partner } from './accounts.ts';
+import type { Accounts, ApiKey, AuditLog, Author, GrantStatus, Partner } from './accounts.ts';
 import { StoreUnavailable } from './errors.ts';
+import type { Receipts, Usage } from './journal.ts';
 import type { Served } from './served.ts';
 
 export * from './accounts.ts';
 export * from './errors.ts';
+export * from './journal.ts';
 
 export interface Page {
   /** JSON of the records, joined by commas. */
@@ -199,67 +201,7 @@ export interface PartnerWithKeys extends Partner {
 export type MoveCounts = Readonly<Record<'created' | 'changed' | 'unchanged', MovedCounts>>;
 export type MovedCounts = Readonly<Record<'partners' | 'keys', number>>;
 
-/** The record that a partner requested a customer's balances, with the outcome and without the balances. */
-export interface Receipt {
-  readonly at: string;
-  readonly request_id: string;
-  readonly partner_id: string;
-  readonly key_id: string;
-  /** Absent if the request had no valid customer id. */
-  readonly customer_id?: string;
-  /** The grant that was used or, if the request was refused, the requested grant. */
-  readonly grant_id?: string;
-  /** GRANTED, or the error code. */
-  readonly outcome: string;
-}
-
-export interface ReceiptsQuery extends NewestQuery<Receipt> {
-  readonly requestId?: string | undefined;
-  readonly partnerId?: string | undefined;
-  /** Only together with `partnerId`: the partner's receipts are searched for it. */
-  readonly keyId?: string | undefined;
-  readonly customerId?: string | undefined;
-  readonly outcome?: string | undefined;
-}
-
-export interface KeyUse {
-  readonly keyId: string;
-  /** Rounded down to the minute. */
-  readonly usedAt: string;
-}
-
-/** A part of a distributed database is down, and these receipts belong to it. The others were written. */
-export class PartlyWritten extends StoreUnavailable {
-  readonly rest: readonly Receipt[];
-
-  constructor(rest: readonly Receipt[], cause: unknown) {
-    super('A node of the database cannot take receipts.', { cause });
-    this.rest = rest;
-  }
-}
-
-/** Written in batches, after the requests were answered. */
-export interface ReceiptWrites {
-  /** Idempotent: each receipt is stored once. Rejects with `PartlyWritten` if some of them are stored. */
-  recordReceipts(receipts: readonly Receipt[]): Promise<void>;
-  /** Takes each key once per call. Ignores a use before the stored one, unless that is in the future. */
-  recordKeyUses(uses: readonly KeyUse[]): Promise<void>;
-}
-
-export interface Receipts extends ReceiptWrites {
-  /** Newest first. */
-  listReceipts(query: ReceiptsQuery): Promise<readonly Receipt[]>;
-  countReceipts(olderThan: string): Promise<number>;
-  /**
-   * Deletes receipts, the oldest first, in small transactions with pauses. Returns their number. The audit
-   * entry is written before the first deletion, so it stays if the command is killed on the way.
-   */
-  pruneReceipts(olderThan: string, by: Author): Promise<number>;
-  /** The last use of each key by key id, without keys that were never used. */
-  lastUses(keyIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
-}
-
-export interface Store extends Served, Reads, Accounts, Imports, Receipts, AuditLog {
+export interface Store extends Served, Reads, Accounts, Imports, Receipts, Usage, AuditLog {
   readonly environment: Environment;
   readonly metrics: readonly Metric[];
   /** Adds a key that will seal cursors. Old keys open cursors until they expire, or are deleted now. */

@@ -16,11 +16,13 @@ import { brandRow, grant, plainBalance, plainBrand, writeRows } from './suite/re
 const key = { id: 'k', partner_id: 'acme', last_four: 'abcd', created_at: createdAt };
 const scopes = ['BRANDS_READ'] as const;
 const digest = (fill: number) => new Uint8Array(32).fill(fill);
+const usage = { from: createdAt, partner_id: 'acme', key_id: 'k', operation: 'o', code: 'OK', count: 1 };
 const later = '2999-01-01T00:00:00.000Z';
 
 /** A change or a question, and the roles that can do it. `network_operate` does all but the last. */
 const deeds: readonly [what: string, deed: (store: Store) => Promise<unknown>, ...RoleName[]][] = [
   ['write a receipt', (store) => store.recordReceipts([receiptAt(0)]), 'network_serve'],
+  ['count usage', (store) => store.recordUsage([usage]), 'network_serve'],
   [
     'find a key by its digest',
     (store) => store.findKey(digest(1)),
@@ -103,6 +105,7 @@ const deeds: readonly [what: string, deed: (store: Store) => Promise<unknown>, .
   ],
   ['rotate the cursor key', (store) => store.rotateCursorKey('discard', byTest), 'network_operate'],
   ['erase a customer', (store) => store.eraseCustomer('alice', byTest), 'network_operate'],
+  ['delete usage', (store) => store.pruneUsage(later, byTest), 'network_retention'],
   ['delete receipts', (store) => store.pruneReceipts(later, byTest), 'network_retention'],
 ];
 
@@ -122,6 +125,7 @@ async function scene(t: TestContext) {
   await owner.createGrant(grant, byTest);
   await writeRows(owner, 'balances', [plainBalance('alice', 'a')]);
   await owner.recordReceipts([receiptAt(1)]);
+  await owner.recordUsage([usage]);
   return { as: (role: RoleName) => urlInRole(t, url, role) };
 }
 

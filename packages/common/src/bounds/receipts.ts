@@ -1,4 +1,4 @@
-/** Limits of receipts and key uses. */
+/** Limits of receipts, key uses and usage. */
 export const receiptsBounds = {
   /** Receipts wait this long to be written together, ms. */
   receiptsFlushMs: 250,
@@ -16,6 +16,10 @@ export const receiptsBounds = {
   receiptsCloseMs: 2_000,
   /** Keys whose last use is kept in memory. */
   keyUsesNoted: 10_000,
+  /** Time between two writes of usage, ms. Counts are stored at most 10 s late. */
+  usageWriteMs: 5_000,
+  /** Counts of different hours, keys, operations and codes that are kept in memory. */
+  usageCounts: 10_000,
   /** A last use that is further ahead of the clock is wrong: any use replaces it. Clocks differ by less. */
   keyUseAheadSeconds: 60,
   /** Receipts of this age are pruned without confirmation, ms: 30 days. */

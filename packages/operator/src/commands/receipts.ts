@@ -1,22 +1,12 @@
-import { receiptsBounds } from '@partner-network/common/bounds/receipts';
-import { counted } from '@partner-network/common/command-line/amounts';
-import { confirm, yes } from '@partner-network/common/command-line/confirm';
 import { newest, printNewest, spanConflicts, timeSpan } from '@partner-network/common/command-line/newest';
-import {
-  durationMs,
-  flag,
-  optional,
-  Problem,
-  plainText,
-  required,
-} from '@partner-network/common/command-line/options';
+import { optional, Problem, plainText } from '@partner-network/common/command-line/options';
 import { type Column, issuedIdCells, neverShortened } from '@partner-network/common/command-line/table';
-import { toTime } from '@partner-network/common/times';
 import { errorCatalogue } from '@partner-network/contract/errors';
 import { lengths } from '@partner-network/contract/limits';
 import { rehearsedOutcomes } from '@partner-network/service/rehearsals/scenarios';
 import type { Receipt } from '@partner-network/store/port';
-import { changing, customerId, onDatabase, partnerId, requireKey, requirePartner } from './database.ts';
+import { customerId, onDatabase, partnerId, requireKey, requirePartner } from './database.ts';
+import { pruning } from './pruning.ts';
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -73,34 +63,7 @@ const columns: readonly Column<Receipt>[] = [
   { heading: 'GRANT', minCells: issuedIdCells, cell: ({ grant_id = '-' }) => grant_id },
 ];
 
-export const pruneReceipts = changing('receipts prune', {
-  role: 'network_retention',
-  options: {
-    'older-than': required(
-      'DURATION',
-      durationMs,
-      'age from which receipts are removed, such as 400d; under 30d the command asks',
-    ),
-    'dry-run': flag('count the receipts and remove nothing'),
-    yes,
-  },
-  run: async (store, { 'older-than': ageMs, 'dry-run': isDryRun, yes }, _words, _output, by) => {
-    const before = toTime(Date.now() - ageMs);
-    const found = await store.countReceipts(before);
-    const what = (count: number) => `${counted(count, 'receipt')} from before ${before}`;
-    if (isDryRun) {
-      return {
-        value: { removed: 0, would_remove: found },
-        text: `Would remove ${what(found)}. Nothing was removed.`,
-      };
-    }
-    const days = receiptsBounds.receiptsPruneFreelyMs / 86_400_000;
-    const isOld = ageMs >= receiptsBounds.receiptsPruneFreelyMs;
-    await confirm(
-      `This removes ${what(found)} for good. Some may be less than ${days} days old.`,
-      yes || isOld,
-    );
-    const removed = await store.pruneReceipts(before, by);
-    return { value: { removed }, text: `Removed ${what(removed)}.` };
-  },
-});
+export const pruneReceipts = pruning('receipts prune', 'receipt', (store) => ({
+  count: store.countReceipts,
+  prune: store.pruneReceipts,
+}));

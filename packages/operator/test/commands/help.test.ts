@@ -53,6 +53,8 @@ const commands = {
   'import erasures': `FILE ${changing}`,
   'audit list': `--since --until --actor --action --target --limit --follow ${onDatabase}`,
   'receipts list': `--partner ID --key --customer --request-id --outcome --since TIME --until --limit N ${onDatabase}`,
+  'usage list': `--partner ID --key --by UNIT --since TIME --until --limit N ${onDatabase}`,
+  'usage prune': `--older-than DURATION --dry-run --yes ${changing}`,
   'receipts prune': `--older-than DURATION --dry-run --yes ${changing}`,
   'export brands': `--partner ${onDatabase}`,
   'export balances': onDatabase,

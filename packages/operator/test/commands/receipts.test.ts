@@ -56,20 +56,27 @@ for (const engine of ['sqlite', 'postgres']) {
 }
 
 for (const [engine, ...words] of [['sqlite'], ['postgres', '--workers', '2']] as const) {
-  test(`SIGTERM loses no receipt (${[engine, ...words].join(' ')})`, limits, async (t) => {
-    const { ask, store, signal, ended } = await serveFixture(t, engine, ...words);
-    const answers = await Promise.all(Array.from({ length: 50 }, ask));
-    signal('SIGTERM');
-    assert.equal(await ended, 0);
-    const kept = await idsIn(store);
-    const answered = answers.filter(({ isAnswered }) => isAnswered);
-    assert.ok(answered.length > 0);
-    assert.deepEqual(
-      answered.filter(({ id }) => !kept.has(id)),
-      [],
-    );
-    assert.ok(kept.isSubsetOf(new Set(answers.map(({ id }) => id))));
-  });
+  test(
+    `SIGTERM loses no receipt and no count of usage (${[engine, ...words].join(' ')})`,
+    limits,
+    async (t) => {
+      const { ask, store, signal, ended } = await serveFixture(t, engine, ...words);
+      const answers = await Promise.all(Array.from({ length: 50 }, ask));
+      signal('SIGTERM');
+      assert.equal(await ended, 0);
+      const kept = await idsIn(store);
+      const answered = answers.filter(({ isAnswered }) => isAnswered);
+      assert.ok(answered.length > 0);
+      assert.deepEqual(
+        answered.filter(({ id }) => !kept.has(id)),
+        [],
+      );
+      assert.ok(kept.isSubsetOf(new Set(answers.map(({ id }) => id))));
+      const usage = await store.listUsage({ by: 'day', limit: 10 });
+      const counted = usage.filter(({ code }) => code === 'OK').reduce((sum, { count }) => sum + count, 0);
+      assert.equal(counted, answered.length);
+    },
+  );
 }
 
 test('metrics count the receipts that were written, wait or are lost', limits, async (t) => {

@@ -1,19 +1,22 @@
 import { receiptsBounds } from '@partner-network/common/bounds/receipts';
 import { metric } from '@partner-network/common/observability/metric';
 import { toTime } from '@partner-network/common/times';
-import type { Receipt, ReceiptWrites } from '@partner-network/store/port';
+import type { JournalWrites, KeyOnFile, Receipt } from '@partner-network/store/port';
 import type { Logger } from 'pino';
 import { BatchWriter } from './batch-writer.ts';
+import { UsageCounter } from './usage.ts';
 
 export type Journal = ReturnType<typeof createJournal>;
 
 const minuteMs = 60_000;
 
-/** Writes receipts and key uses in the background, so that no request waits for them. */
-export function createJournal(store: ReceiptWrites, log: Logger) {
+/** Writes receipts, key uses and usage in the background, so that no request waits for them. */
+export function createJournal(store: JournalWrites, log: Logger) {
   const { receiptsWaiting, keyUsesNoted } = receiptsBounds;
   const receipts = new BatchWriter('receipts', receiptsWaiting, store.recordReceipts, log);
   const uses = new BatchWriter('last uses of keys', keyUsesNoted, store.recordKeyUses, log);
+  const usages = new BatchWriter('counts of usage', receiptsWaiting, store.recordUsage, log);
+  const usage = new UsageCounter(usages);
   const { counts } = receipts;
   /** The minute in which each key was last used. */
   const noted = new Map<string, number>();
@@ -31,6 +34,14 @@ export function createJournal(store: ReceiptWrites, log: Logger) {
       uses.add(keyId, { keyId, usedAt: toTime(minute * minuteMs) });
     },
 
+    /** Counts an answer. The code is that of the first error. */
+    count: (
+      key: Pick<KeyOnFile, 'id' | 'partnerId'>,
+      operation: string,
+      code: string | undefined,
+      nowMs: number,
+    ) => usage.count(key, operation, code ?? 'OK', nowMs),
+
     metrics: [
       metric('partner_network_receipts_waiting', () => receipts.waiting),
       metric('partner_network_receipts_written_total', () => counts.written),
@@ -38,7 +49,8 @@ export function createJournal(store: ReceiptWrites, log: Logger) {
     ],
 
     async close(): Promise<void> {
-      await Promise.all([receipts.close(), uses.close()]);
+      usage.close();
+      await Promise.all([receipts.close(), uses.close(), usages.close()]);
     },
   };
 }

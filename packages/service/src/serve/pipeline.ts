@@ -21,7 +21,7 @@ export interface PipelineParts {
   readonly cursors: Cursors;
   /** A listing without a limiter is not limited. */
   readonly limiters: Readonly<Partial<Record<ListingName, Limiter>>>;
-  readonly journal: Pick<Journal, 'add' | 'noteUse'>;
+  readonly journal: Pick<Journal, 'add' | 'count' | 'noteUse'>;
   /** Without it, one partner may use all database connections. */
   readonly overload?: Pick<Overload, 'withinShare'> | undefined;
   /** A function, because the service's own port is known only once it listens. */
@@ -73,13 +73,13 @@ export function listingRoute(parts: PipelineParts, keyCache: KeyCache, listing: 
     return `{"${operation.name}":[${records}]${ending}}`;
   }
 
-  if (accessOf === undefined) return { answer };
-
-  /** Writes the receipt of a sent response, also of a refusal, if a key was found. */
+  /** Counts a sent response, also a refusal, if a key was found. A listing of customers leaves a receipt. */
   function sent({ requestId, query, key, access }: Exchange, outcome: string | undefined): void {
     if (key === undefined) return;
+    journal.count(key, operation.id, outcome, nowMs());
+    if (accessOf === undefined) return;
     // A refusal has the grant that the request named, even if a rehearsal refuses what was granted.
-    const named = outcome === undefined ? access! : accessOf!(validParameters(operation, query));
+    const named = outcome === undefined ? access! : accessOf(validParameters(operation, query));
     journal.add(receiptOf(requestId, key, named, outcome, nowMs()));
   }
 

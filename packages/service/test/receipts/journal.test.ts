@@ -2,7 +2,13 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { receiptsBounds } from '../../../common/src/bounds/receipts.ts';
-import { type KeyUse, PartlyWritten, type Receipt, type ReceiptWrites } from '../../../store/src/port.ts';
+import {
+  type JournalWrites,
+  type KeyUse,
+  PartlyWritten,
+  type Receipt,
+  type UsageCount,
+} from '../../../store/src/port.ts';
 import { receiptAt } from '../../../store/test/suite/receipts.ts';
 import { pluck } from '../../../testkit/fixtures/pluck.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
@@ -13,6 +19,7 @@ import { createJournal, type Journal } from '../../src/receipts/journal.ts';
 function rememberingStore() {
   const batches: (readonly Receipt[])[] = [];
   const uses: KeyUse[] = [];
+  const usage: UsageCount[] = [];
   let atWork = 0;
   const store = {
     isAway: false,
@@ -23,6 +30,7 @@ function rememberingStore() {
     asked: 0,
     batches,
     uses,
+    usage,
     receipts: () => batches.flat(),
     async recordReceipts(receipts) {
       store.asked += 1;
@@ -40,7 +48,11 @@ function rememberingStore() {
       if (store.isAway || store.refusesUses) throw new Error('away');
       uses.push(...given);
     },
-  } satisfies ReceiptWrites & Record<string, unknown>;
+    async recordUsage(given) {
+      if (store.isAway) throw new Error('away');
+      usage.push(...structuredClone(given));
+    },
+  } satisfies JournalWrites & Record<string, unknown>;
   return store;
 }
 
@@ -210,4 +222,54 @@ test('keeps a limited number of keys in memory', async (t) => {
   for (let index = 0; index < receiptsBounds.keyUsesNoted + 5; index += 1) journal.noteUse(`KEY_${index}`, 0);
   await journal.close();
   assert.equal(store.uses.length, receiptsBounds.keyUsesNoted);
+});
+
+const [eight, nine] = ['2026-06-01T08:00:00.000Z', '2026-06-01T09:00:00.000Z'];
+const key = { id: 'KEY_1', partnerId: 'acme' };
+
+/** The counts that were written, added up. */
+function total(usage: readonly UsageCount[]): Record<string, number> {
+  const sums: Record<string, number> = {};
+  for (const { from, partner_id, key_id, operation, code, count } of usage) {
+    const name = [from, partner_id, key_id, operation, code].join(' ');
+    sums[name] = (sums[name] ?? 0) + count;
+  }
+  return sums;
+}
+
+test('counts answers by hour, key, operation and code, and loses none at a clean stop', async (t) => {
+  const { store, journal } = openJournal(t);
+  const atMs = (time: string) => Date.parse(time);
+  for (let index = 0; index < 1_000; index += 1) {
+    journal.count(key, 'listBrands', undefined, atMs(eight) + index);
+  }
+  journal.count(key, 'listBrands', 'RATE_LIMITED', atMs(nine) - 1);
+  journal.count(key, 'listBalances', undefined, atMs(nine));
+  journal.count({ id: 'KEY_2', partnerId: 'zenith' }, 'listBrands', undefined, atMs(nine));
+  assert.deepEqual(store.usage, []);
+  await journal.close();
+  assert.deepEqual(total(store.usage), {
+    [`${eight} acme KEY_1 listBrands OK`]: 1_000,
+    [`${eight} acme KEY_1 listBrands RATE_LIMITED`]: 1,
+    [`${nine} acme KEY_1 listBalances OK`]: 1,
+    [`${nine} zenith KEY_2 listBrands OK`]: 1,
+  });
+});
+
+test('writes counts within ten seconds, and counts on during an outage', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const { store, journal } = openJournal(t);
+  journal.count(key, 'listBrands', undefined, Date.parse(eight));
+  t.mock.timers.tick(receiptsBounds.usageWriteMs);
+  await until(5_000, () => store.usage.length === 1);
+  store.isAway = true;
+  for (let round = 0; round < 5; round += 1) {
+    journal.count(key, 'listBrands', undefined, Date.parse(eight));
+    t.mock.timers.tick(receiptsBounds.usageWriteMs);
+  }
+  await until(5_000, () => journal.logged().some((line) => line.includes('counts of usage cannot')));
+  store.isAway = false;
+  await until(5_000, () => journal.logged().some((line) => line.includes('can be written again')));
+  await journal.close();
+  assert.deepEqual(total(store.usage), { [`${eight} acme KEY_1 listBrands OK`]: 6 });
 });

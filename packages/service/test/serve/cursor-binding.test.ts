@@ -32,7 +32,7 @@ function callerOf(operation: Operation, nowMs = Date.now) {
       store: { findKey: async () => key } as unknown as Reads,
       cursors: createCursors([{ id: 1, secret: Buffer.alloc(32) }], 'sandbox', nowMs),
       limiters: {},
-      journal: { add: () => {}, noteUse: () => {} },
+      journal: { add: () => {}, count: () => {}, noteUse: () => {} },
       publicUrl: () => '',
       nowMs,
     },

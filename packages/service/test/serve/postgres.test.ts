@@ -184,9 +184,10 @@ test(
     assertFailed(
       refused,
       1,
-      /^The role reader lacks insert on receipts.* grant insert on receipts, key_uses to reader;/,
+      /^The role reader lacks insert on receipts.* grant insert on receipts, key_uses, usage to reader;/,
     );
-    await owner.query('grant insert on receipts, key_uses to reader; grant update on key_uses to reader');
+    await owner.query(`grant insert on receipts, key_uses, usage to reader;
+      grant update on key_uses, usage to reader`);
     const service = await serveOn(t, server.addressFor('reader'));
     assert.equal((await service.brands('', { key })).status, 200);
     assert.equal((await service.balances('?customer_id=alice&type=CHECKING', { key })).status, 403);

@@ -1,6 +1,7 @@
 import { receiptsBounds } from '@partner-network/common/bounds/receipts';
-import { PartlyWritten, type Receipt, type Receipts } from '../port.ts';
+import { PartlyWritten, type Receipt, type Receipts, type Usage } from '../port.ts';
 import { createReceiptReads } from '../sql/receipts.ts';
+import { createUsage } from '../sql/usage.ts';
 import type { Pool } from './connections/pool.ts';
 import { nodesOf } from './distribution/placement.ts';
 import type { Statement } from './statements.ts';
@@ -33,8 +34,21 @@ const upsertKeyUses: Statement = {
       or key_uses.used_at > now() + interval '${receiptsBounds.keyUseAheadSeconds} seconds'`,
 };
 
+/** $1 is a JSON list. Writes in the order of the primary key, so that two processes cannot deadlock. */
+const addUsage: Statement = {
+  name: 'add_usage',
+  text: `
+    insert into usage (at, partner_id, key_id, operation, code, count)
+    select "from", partner_id, key_id, operation, code, count
+    from json_to_recordset($1) as given (
+      "from" timestamptz, partner_id text, key_id text, operation text, code text, count bigint
+    )
+    order by "from", partner_id collate "C", key_id collate "C", operation collate "C", code collate "C"
+    on conflict (at, partner_id, key_id, operation, code) do update set count = usage.count + excluded.count`,
+};
+
 /** `isSpread` says whether several nodes have the receipts. */
-export function createReceipts(pool: Pool, isSpread: boolean): Receipts {
+export function createReceipts(pool: Pool, isSpread: boolean): Receipts & Usage {
   const write = async (statement: Statement, records: readonly object[]): Promise<void> => {
     await pool.query(statement, [JSON.stringify(records)]);
   };
@@ -80,5 +94,7 @@ export function createReceipts(pool: Pool, isSpread: boolean): Receipts {
       });
     },
     recordKeyUses: (uses) => write(upsertKeyUses, uses),
+    ...createUsage(rows, `date_trunc('day', at, 'UTC')`, rows),
+    recordUsage: (counts) => write(addUsage, counts),
   };
 }

@@ -39,7 +39,7 @@ const imported = {
 
 export const roles = {
   network_serve: {
-    about: 'serve: reads, and writes receipts and the last uses of keys',
+    about: 'serve: reads, and writes receipts, last uses of keys and usage',
     tables: {
       settings: read,
       cursor_keys: read,
@@ -50,6 +50,7 @@ export const roles = {
       brands: read,
       receipts: { insert: 'all' },
       key_uses: { select: 'all', insert: 'all', update: 'all' },
+      usage: { select: 'all', insert: 'all', update: 'all' },
     },
   },
   network_import: {
@@ -66,12 +67,13 @@ export const roles = {
       brands: read,
       receipts: read,
       key_uses: read,
+      usage: read,
       erased_customers: read,
       audit_log: audited,
     },
   },
   network_operate: {
-    about: 'all commands of operators but the deletion of receipts, and "migrate"',
+    about: 'all commands of operators but the deletion of receipts and usage, and "migrate"',
     tables: {
       ...imported,
       partners: { select: 'all', insert: 'all', update: ['name', 'disabled_at'] },
@@ -85,14 +87,16 @@ export const roles = {
       cursor_keys: { select: 'all', insert: 'all', delete: 'all' },
       receipts: read,
       key_uses: read,
+      usage: read,
       audit_log: audited,
     },
   },
   network_retention: {
-    about: 'receipts prune: deletes receipts, and writes the audit entry for it',
+    about: 'receipts prune and usage prune: deletes both, and writes the audit entry for it',
     tables: {
       settings: read,
       receipts: { select: 'all', delete: 'all' },
+      usage: { select: 'all', delete: 'all' },
       audit_log: { insert: audited.insert! },
     },
   },

@@ -1,5 +1,15 @@
 -- The schema that the migrations create, written by "npm run docs". Nothing runs it.
 
+CREATE OR REPLACE FUNCTION public.admin_keys_refuse()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception
+    'admin_keys: a key keeps its digest, role and revocation, and never expires later or is deleted';
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.api_keys_refuse()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -132,6 +142,32 @@ begin
   return new;
 end
 $function$;
+
+CREATE TABLE admin_keys (
+  id text collate "C" not null,
+  name text collate "C" not null,
+  role text collate "C" not null,
+  digest bytea not null,
+  last_four text collate "C" not null,
+  created_at timestamp(3) with time zone not null,
+  created_by text collate "C" not null,
+  expires_at timestamp(3) with time zone,
+  revoked_at timestamp(3) with time zone,
+  constraint admin_keys_pkey PRIMARY KEY (id),
+  constraint admin_keys_created_at_check CHECK (is_time(created_at)),
+  constraint admin_keys_digest_check CHECK ((length(digest) = 32)),
+  constraint admin_keys_digest_key UNIQUE (digest),
+  constraint admin_keys_expires_at_check CHECK (is_time(expires_at)),
+  constraint admin_keys_id_check CHECK (is_text(id, 128)),
+  constraint admin_keys_last_four_check CHECK ((char_length(last_four) = 4)),
+  constraint admin_keys_name_check CHECK (is_text(name, 1024)),
+  constraint admin_keys_revoked_at_check CHECK (is_time(revoked_at)),
+  constraint admin_keys_role_check CHECK ((role = ANY (ARRAY['VIEWER'::text, 'INGEST'::text, 'SUPPORT'::text, 'ADMIN'::text])))
+);
+
+CREATE TRIGGER admin_keys_are_kept BEFORE DELETE ON public.admin_keys FOR EACH ROW EXECUTE FUNCTION admin_keys_refuse();
+
+CREATE TRIGGER admin_keys_only_shrink BEFORE UPDATE ON public.admin_keys FOR EACH ROW WHEN (((new.id <> old.id) OR (new.digest <> old.digest) OR (new.last_four <> old.last_four) OR (new.role <> old.role) OR (new.created_at <> old.created_at) OR (new.created_by <> old.created_by) OR ((old.revoked_at IS NOT NULL) AND (new.revoked_at IS DISTINCT FROM old.revoked_at)) OR ((old.expires_at IS NOT NULL) AND ((new.expires_at IS NULL) OR (new.expires_at > old.expires_at))))) EXECUTE FUNCTION admin_keys_refuse();
 
 CREATE TABLE api_keys (
   id text collate "C" not null,
@@ -356,3 +392,17 @@ CREATE TABLE settings (
   value text collate "C" not null,
   constraint settings_pkey PRIMARY KEY (name)
 );
+
+CREATE TABLE usage (
+  at timestamp(3) with time zone not null,
+  partner_id text collate "C" not null,
+  key_id text collate "C" not null,
+  operation text collate "C" not null,
+  code text collate "C" not null,
+  count bigint not null,
+  constraint usage_pkey PRIMARY KEY (at, partner_id, key_id, operation, code),
+  constraint usage_at_check CHECK (is_time(at)),
+  constraint usage_count_check CHECK ((count > 0))
+);
+
+CREATE INDEX usage_of_partner ON public.usage USING btree (partner_id, at);

@@ -1,8 +1,6 @@
 /** Reads and deletes receipts, in SQL that both engines understand. */
-import { setTimeout as wait } from 'node:timers/promises';
-import { receiptsBounds } from '@partner-network/common/bounds/receipts';
-import type { Receipt, Receipts, ReceiptWrites } from '../port.ts';
-import { changeStatement } from './audit.ts';
+import type { JournalWrites, Receipt, Receipts } from '../port.ts';
+import { createPruning } from './prune.ts';
 import { createConditions, type Row, type Sql } from './statement.ts';
 
 const columns = 'at, request_id, partner_id, key_id, customer_id, grant_id, outcome';
@@ -15,26 +13,8 @@ export function createReceiptReads(
   rows: Sql['rows'],
   listed: string,
   audit: Sql['rows'],
-): Omit<Receipts, keyof ReceiptWrites> {
-  async function countReceipts(olderThan: string): Promise<number> {
-    const [counted] = await rows('select count(*) as found from receipts where at < $1', olderThan);
-    return Number(counted?.found ?? 0);
-  }
-
-  /** Deletes a few thousand receipts, by time and not by row: a distributed database can do so at once. */
-  async function pruneBatch(olderThan: string): Promise<number> {
-    const [last] = await rows(
-      'select at from receipts where at < $1 order by at limit 1 offset $2',
-      olderThan,
-      receiptsBounds.receiptsPruned - 1,
-    );
-    const removed =
-      last === undefined
-        ? await rows('delete from receipts where at < $1 returning 1 as gone', olderThan)
-        : await rows('delete from receipts where at <= $1 returning 1 as gone', last.at as string);
-    return removed.length;
-  }
-
+): Omit<Receipts, keyof JournalWrites> {
+  const { count, prune } = createPruning(rows, audit, 'receipts');
   return {
     listReceipts: async (query) => {
       const { requestId, partnerId, keyId, customerId, outcome, since, until, after, limit } = query;
@@ -61,25 +41,8 @@ export function createReceiptReads(
       return found.map(receiptOfRow);
     },
 
-    countReceipts,
-
-    // The audit entry comes first, because receipts are deleted in many transactions, on the embedded
-    // database in another file: if the command is killed, no deletion is without an entry.
-    pruneReceipts: async (olderThan, by) => {
-      const receipts = await countReceipts(olderThan);
-      if (receipts === 0) return 0;
-      // Fails without the privilege to delete, before an entry says that receipts were deleted.
-      await rows('delete from receipts where false returning 1 as gone');
-      await audit(...changeStatement(by, 'receipts', { before: olderThan, receipts }));
-      let total = 0;
-      for (let removed = -1; removed !== 0; total += removed) {
-        // `serve` can write its own receipts between two batches.
-        if (total > 0) await wait(receiptsBounds.receiptsPruneRestMs);
-        removed = await pruneBatch(olderThan);
-      }
-      return total;
-    },
-
+    countReceipts: count,
+    pruneReceipts: prune,
     lastUses: (keyIds) => readLastUses(rows, listed, keyIds),
   };
 }

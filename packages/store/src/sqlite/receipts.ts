@@ -5,9 +5,10 @@ import { storeBounds } from '@partner-network/common/bounds/store';
 import { OperatorError } from '@partner-network/common/operator-error';
 import type { Environment } from '@partner-network/contract/environments';
 import type { Purpose } from '../address.ts';
-import { type Receipt, type Receipts, StoreUnavailable } from '../port.ts';
+import { type Author, type Receipt, type Receipts, StoreUnavailable, type Usage } from '../port.ts';
 import { createReceiptReads } from '../sql/receipts.ts';
 import type { Sql } from '../sql/statement.ts';
+import { createUsage } from '../sql/usage.ts';
 import { plainSql } from './engine.ts';
 import { isReadOnly, openFile, openToInspect, receiptsFileOf } from './file.ts';
 import { migrate, receiptsSchema, requireCurrent } from './migrate.ts';
@@ -36,6 +37,13 @@ const upsertKeyUses = `
   on conflict (key_id) do update set used_at = excluded.used_at
   where used_at < excluded.used_at
     or used_at > strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '+${receiptsBounds.keyUseAheadSeconds} seconds')`;
+
+const addUsage = `
+  insert into usage (at, partner_id, key_id, operation, code, count)
+  select value ->> 'from', value ->> 'partner_id', value ->> 'key_id', value ->> 'operation',
+    value ->> 'code', value ->> 'count'
+  from json_each(?) where true
+  on conflict do update set count = count + excluded.count`;
 
 /**
  * Receipts have their own file beside the database: an import may lock the database for longer than a receipt
@@ -83,14 +91,21 @@ export function createReceipts(
 
   const reads = createReceiptReads(rows, 'json_each($1)', audit);
 
-  const receipts: Receipts = {
+  const usage = createUsage(rows, `substr(at, 1, 10) || 'T00:00:00.000Z'`, audit);
+
+  const releasing = (prune: Usage['pruneUsage']) => async (olderThan: string, by: Author) => {
+    const removed = await prune(olderThan, by);
+    // Fails on a full disk. The rows are gone, and the next run gives their space back.
+    if (db !== undefined) await releasePages(db).catch(() => {});
+    return removed;
+  };
+
+  const receipts: Receipts & Usage = {
     ...reads,
-    pruneReceipts: async (olderThan, by) => {
-      const removed = await reads.pruneReceipts(olderThan, by);
-      // Fails on a full disk. The receipts are gone, and the next run gives their space back.
-      if (db !== undefined) await releasePages(db).catch(() => {});
-      return removed;
-    },
+    ...usage,
+    pruneReceipts: releasing(reads.pruneReceipts),
+    pruneUsage: releasing(usage.pruneUsage),
+    recordUsage: (counts) => write(addUsage, counts),
     recordReceipts: (batch) => write(insertReceipts, batch.map(valuesOf)),
     recordKeyUses: (uses) => write(upsertKeyUses, uses),
   };

@@ -231,6 +231,35 @@ begin
   select raise(abort, 'api_keys: a key is never deleted');
 end;
 
+CREATE TABLE admin_keys (
+  id text primary key check (length(id) between 1 and 128),
+  name text not null
+    check (length(name) between 1 and 1024)
+    check (name not glob '*[' || char(1) || '-' || char(31) || char(127) || ']*'
+      and instr(name, char(0)) = 0),
+  role text not null check (role in ('VIEWER', 'INGEST', 'SUPPORT', 'ADMIN')),
+  digest blob not null unique check (length(digest) = 32),
+  last_four text not null check (length(last_four) = 4),
+  created_at text not null check (created_at is strftime('%Y-%m-%dT%H:%M:%fZ', created_at, '+0 seconds')),
+  created_by text not null,
+  expires_at text check (expires_at is strftime('%Y-%m-%dT%H:%M:%fZ', expires_at, '+0 seconds')),
+  revoked_at text check (revoked_at is strftime('%Y-%m-%dT%H:%M:%fZ', revoked_at, '+0 seconds'))
+) strict, without rowid;
+
+CREATE TRIGGER admin_keys_only_shrink before update on admin_keys
+when new.id <> old.id or new.digest <> old.digest or new.last_four <> old.last_four or new.role <> old.role
+  or new.created_at <> old.created_at or new.created_by <> old.created_by
+  or (old.revoked_at is not null and new.revoked_at is not old.revoked_at)
+  or (old.expires_at is not null and (new.expires_at is null or new.expires_at > old.expires_at))
+begin
+  select raise(abort, 'admin_keys: a key keeps its digest and role, and access only shrinks');
+end;
+
+CREATE TRIGGER admin_keys_are_kept before delete on admin_keys
+begin
+  select raise(abort, 'admin_keys: a key is never deleted');
+end;
+
 -- The file of receipts, beside the database.
 
 CREATE TABLE settings (
@@ -261,3 +290,15 @@ CREATE TABLE key_uses (
 CREATE INDEX receipts_by_request on receipts (request_id);
 
 CREATE INDEX receipts_refused on receipts (outcome, at, request_id) where outcome <> 'GRANTED';
+
+CREATE TABLE usage (
+  at text not null,
+  partner_id text not null,
+  key_id text not null,
+  operation text not null,
+  code text not null,
+  count integer not null check (count > 0),
+  primary key (at, partner_id, key_id, operation, code)
+) strict, without rowid;
+
+CREATE INDEX usage_of_partner on usage (partner_id, at);

@@ -14,6 +14,7 @@ import { orderTests } from './order.ts';
 import { pageTests } from './pages.ts';
 import { receiptTests } from './receipts.ts';
 import type { StoreTests } from './records.ts';
+import { usageTests } from './usage.ts';
 
 /** Opens the test's database. Called again in the same test, it opens the same database once more. */
 export type OpenStore = (t: TestContext, environment: Environment) => Promise<Store>;
@@ -31,6 +32,7 @@ export function storeSuite(name: string, open: OpenStore): void {
     ...cursorKeyTests,
     ...exportTests,
     ...receiptTests,
+    ...usageTests,
     ...auditTests,
     ...auditFollowTests,
   });

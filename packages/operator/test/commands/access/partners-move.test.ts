@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { assertFailed, withPartners } from '../../../testkit/fixtures/run.ts';
+import { assertFailed, withPartners } from '../../../../testkit/fixtures/run.ts';
 
 test('imports no partners from a file with a wrong line, and reports the line', async (t) => {
   const line = await withPartners(t, ['acme']);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertFailed, commandLine } from '../../../testkit/fixtures/run.ts';
+import { assertFailed, commandLine } from '../../../../testkit/fixtures/run.ts';
 
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 

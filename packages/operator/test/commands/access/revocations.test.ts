@@ -3,12 +3,18 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { grant } from '../../../store/test/suite/records.ts';
-import { fixtureDatabase } from '../../../testkit/fixtures/database.ts';
-import { byTest, createdAt } from '../../../testkit/fixtures/fixture.ts';
-import { pluck } from '../../../testkit/fixtures/pluck.ts';
-import { assertFailed, type CommandLine, run, start, withPartners } from '../../../testkit/fixtures/run.ts';
-import { freePort, listenOnAnyPort } from '../../../testkit/servers/free-port.ts';
+import { grant } from '../../../../store/test/suite/records.ts';
+import { fixtureDatabase } from '../../../../testkit/fixtures/database.ts';
+import { byTest, createdAt } from '../../../../testkit/fixtures/fixture.ts';
+import { pluck } from '../../../../testkit/fixtures/pluck.ts';
+import {
+  assertFailed,
+  type CommandLine,
+  run,
+  start,
+  withPartners,
+} from '../../../../testkit/fixtures/run.ts';
+import { freePort, listenOnAnyPort } from '../../../../testkit/servers/free-port.ts';
 
 const revocations = {
   'keys revoke KEY_1': 'Assume that the key still works until this command succeeds.',

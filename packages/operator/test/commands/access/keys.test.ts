@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { environmentOfKey, newApiKey } from '../../../service/src/auth/api-key.ts';
-import { pluck } from '../../../testkit/fixtures/pluck.ts';
-import { assertFailed, type CommandLine, run, withPartners } from '../../../testkit/fixtures/run.ts';
+import { environmentOfKey, newApiKey } from '../../../../service/src/auth/api-key.ts';
+import { pluck } from '../../../../testkit/fixtures/pluck.ts';
+import { assertFailed, type CommandLine, run, withPartners } from '../../../../testkit/fixtures/run.ts';
 
 interface CreatedKey {
   readonly id: string;

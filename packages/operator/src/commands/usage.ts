@@ -1,0 +1,42 @@
+import { newest, printNewest, spanConflicts, timeSpan } from '@partner-network/common/command-line/newest';
+import { defaulted, oneOf, optional, plainText } from '@partner-network/common/command-line/options';
+import { type Column, issuedIdCells, neverShortened } from '@partner-network/common/command-line/table';
+import { lengths } from '@partner-network/contract/limits';
+import type { UsageCount } from '@partner-network/store/port';
+import { onDatabase, partnerId, requireKey, requirePartner } from './database.ts';
+import { pruning } from './pruning.ts';
+
+export const listUsage = onDatabase({
+  options: {
+    partner: optional('ID', partnerId, 'only answers to this partner'),
+    key: optional('ID', plainText(lengths.keyId), 'only answers to this key'),
+    by: defaulted('UNIT', oneOf(['hour', 'day']), 'hour', 'count whole hours or whole days of UTC'),
+    ...timeSpan('answers'),
+    limit: newest('counts'),
+  },
+  conflicts: spanConflicts,
+  run: async (store, values, _words, output) => {
+    const { partner, key, by, since, until } = values;
+    if (partner !== undefined) await requirePartner(store, partner);
+    // Counts are indexed by partner, not by key.
+    const partnerOfKey = key === undefined ? undefined : (await requireKey(store, key)).partner_id;
+    const filters = { partnerId: partner ?? partnerOfKey, keyId: key, by, since, until };
+    const list = (after: UsageCount | undefined, limit: number) =>
+      store.listUsage({ ...filters, after, limit });
+    await printNewest('counts', list, values, columns, output);
+  },
+});
+
+const columns: readonly Column<UsageCount>[] = [
+  { heading: 'FROM', minCells: neverShortened, cell: ({ from }) => from },
+  { heading: 'PARTNER', cell: ({ partner_id }) => partner_id },
+  { heading: 'KEY', minCells: issuedIdCells, cell: ({ key_id }) => key_id },
+  { heading: 'OPERATION', minCells: neverShortened, cell: ({ operation }) => operation },
+  { heading: 'CODE', minCells: neverShortened, cell: ({ code }) => code },
+  { heading: 'COUNT', minCells: neverShortened, cell: ({ count }) => String(count) },
+];
+
+export const pruneUsage = pruning('usage prune', 'count', (store) => ({
+  count: store.countUsage,
+  prune: store.pruneUsage,
+}));

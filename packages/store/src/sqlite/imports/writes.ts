@@ -46,7 +46,7 @@ export function createImportWrites(
   const writes =
     kind === 'grants'
       ? createGrantWrites(db, tally)
-      : createRecordWrites(db, kind, startedAt, tally, { overwrites, undo });
+      : createRecordWrites({ db, kind, overwrites, undo }, startedAt, tally);
   db.exec(`pragma cache_size = -${cacheKibibytes}`);
   const creates = writes.tables.map((table) => `create temp table ${table}`);
   transaction(db, 'deferred', () => db.exec(creates.join('; ')));

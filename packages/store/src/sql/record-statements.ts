@@ -10,7 +10,7 @@ export interface Dialect {
   readonly greatest: 'greatest' | 'max';
   /** Is false, and counts a line that is older than the stored record. */
   readonly countStale: string;
-  /** The time so many days ago. */
+  /** The time that number of days ago. */
   daysAgo(days: number): string;
   /** A column of `staged` or `decided` in the type of the stored one. */
   stored(column: string): string;
@@ -28,19 +28,16 @@ interface Decision {
   readonly hasGone: boolean;
 }
 
-/**
- * The statements that write brands or balances from the table `staged`. Grants are judged one by one: see
- * consent.ts.
- */
+/** The statements that write brands or balances from the table `staged`. */
 export class RecordStatements {
   readonly #kind: RecordKind;
   readonly #dialect: Dialect;
-  readonly #key: string;
+  readonly #columns: (typeof importColumns)[RecordKind];
 
   constructor(kind: RecordKind, dialect: Dialect) {
     this.#kind = kind;
     this.#dialect = dialect;
-    this.#key = importColumns[kind].key;
+    this.#columns = importColumns[kind];
   }
 
   /**
@@ -48,12 +45,12 @@ export class RecordStatements {
    * primary key finds the stored row, so no plan depends on the table's statistics.
    */
   #upsert(rows: string, condition: string): string {
-    const { content, all } = importColumns[this.#kind];
+    const { content, all } = this.#columns;
     const updates = [...content, 'updated_at'].map((column) => `${column} = excluded.${column}`);
     return `
     insert into ${this.#kind} (${all.join(', ')})
     ${rows}
-    on conflict (${this.#key}) do update set ${updates.join(', ')}
+    on conflict (${this.#columns.key}) do update set ${updates.join(', ')}
     where ${condition}`;
   }
 
@@ -63,25 +60,24 @@ export class RecordStatements {
     const asText = (table: string, column: string) =>
       column === 'metadata' ? `cast(${table}.metadata as text)` : `${table}.${column}`;
     const content = (table: string) =>
-      importColumns[this.#kind].content.map((column) => asText(table, column)).join(', ');
+      this.#columns.content.map((column) => asText(table, column)).join(', ');
     return `((${content(line)}) is distinct from (${content(stored)})
     or (${isTimed} and ${line}.updated_at > ${stored}.updated_at))`;
   }
 
   /** Upserts rows that all give `updated_at`, or of which none does: an upsert cannot read `is_timed`. */
   upsertRows(rows: string, isTimed: boolean): string {
-    return this.#upsert(
-      rows,
-      `case when excluded.updated_at < ${this.#kind}.updated_at then ${this.#dialect.countStale}
-      else ${this.#isChange('excluded', this.#kind, String(isTimed))} end`,
-    );
+    const isOlder = `excluded.updated_at < ${this.#kind}.updated_at`;
+    const condition = `case when ${isOlder} then ${this.#dialect.countStale}
+      else ${this.#isChange('excluded', this.#kind, String(isTimed))} end`;
+    return this.#upsert(rows, condition);
   }
 
   /** Upserts the staged lines that give `updated_at`, or those that do not. */
   upsertStaged(isTimed: boolean, isSorted: boolean): string {
-    const columns = importColumns[this.#kind].all.map(this.#dialect.stored);
+    const columns = this.#columns.all.map(this.#dialect.stored);
     // In the order of ids: two imports cannot deadlock, and SQLite takes a third of the time for a million.
-    const order = isSorted ? '' : `order by ${this.#key}`;
+    const order = isSorted ? '' : `order by ${this.#columns.key}`;
     const rows = `select ${columns.join(', ')} from staged where is_timed = ${isTimed} ${order}`;
     return this.upsertRows(rows, isTimed);
   }
@@ -125,12 +121,12 @@ export class RecordStatements {
 
   /** Selects a row if an id is repeated. */
   selectRepeated(): string {
-    return `select 1 from staged group by ${this.#key} having count(*) > 1 limit 1`;
+    return `select 1 from staged group by ${this.#columns.key} having count(*) > 1 limit 1`;
   }
 
   /** The columns of the table `decided`. */
   decidedColumns(): readonly string[] {
-    return [...importColumns[this.#kind].all, 'deleted_at', 'outcome'];
+    return [...this.#columns.all, 'deleted_at', 'outcome'];
   }
 
   /**
@@ -167,30 +163,27 @@ export class RecordStatements {
    * `now`.
    */
   decide({ overwrites, hasRepeats, hasGone }: Decision, now: string): string {
-    const { identity, content } = importColumns[this.#kind];
+    const { identity, content } = this.#columns;
     const own = [...identity, ...content, 'created_at'].map((column) => `n.${column}`).join(', ');
     const isKnown = `(n.updated_at < stored.updated_at or n.updated_at <= ${this.#deletedAt('n')})`;
     const latest = `${this.#dialect.greatest}('${now}', coalesce(stored.created_at, n.created_at))`;
-    const updatedAt = overwrites
-      ? `case when ${isKnown} then ${latest} else n.updated_at end`
-      : 'n.updated_at';
-    const goneAt = overwrites
-      ? `case when n.deleted_at < stored.updated_at then '${now}' else n.deleted_at end`
-      : 'n.deleted_at';
+    const times = overwrites
+      ? `case when ${isKnown} then ${latest} else n.updated_at end, ` +
+        `case when n.deleted_at < stored.updated_at then '${now}' else n.deleted_at end`
+      : 'n.updated_at, n.deleted_at';
     const kept = this.#outcome(overwrites);
-    const outcome = hasGone
-      ? `case when ${this.#isGone(overwrites, 'n')} then 'stale' else ${kept} end`
-      : kept;
+    const isGone = this.#isGone(overwrites, 'n');
+    const outcome = hasGone ? `case when ${isGone} then 'stale' else ${kept} end` : kept;
     const newest = `(
       select *, row_number() over (
-        partition by ${this.#key}
+        partition by ${this.#columns.key}
         order by coalesce(deleted_at, updated_at) desc, deleted_at is null, line desc
       ) as place
       from staged
     )`;
     return `
     insert into decided
-    select ${own}, ${updatedAt}, ${goneAt}, ${outcome}
+    select ${own}, ${times}, ${outcome}
     from ${hasRepeats ? newest : 'staged'} n
     ${this.#joinStored()}
     where ${hasRepeats ? 'place = 1' : 'true'}`;
@@ -198,15 +191,15 @@ export class RecordStatements {
 
   /** Writes the decided records that are written. */
   writeDecided(): string {
-    const columns = importColumns[this.#kind].all.map(this.#dialect.stored);
+    const columns = this.#columns.all.map(this.#dialect.stored);
     const rows = `select ${columns.join(', ')} from decided where outcome = 'written'
-    order by ${this.#key}`;
+    order by ${this.#columns.key}`;
     return this.#upsert(rows, 'true');
   }
 
   /** Remembers deletions, each with the latest time that was given. `rows` selects key, time and `now`. */
   remember(rows: string): string {
-    const [table, key] = [deletionsOf(this.#kind), this.#key];
+    const [table, key] = [deletionsOf(this.#kind), this.#columns.key];
     const latest = `${this.#dialect.greatest}(${table}.deleted_at, excluded.deleted_at)`;
     return `
     insert into ${table} (${key}, deleted_at, recorded_at) ${rows}
@@ -216,9 +209,8 @@ export class RecordStatements {
 
   /** Remembers the decided deletions. */
   rememberDecided(now: string): string {
-    return this.remember(
-      `select ${this.#key}, deleted_at, '${now}' from decided where deleted_at is not null`,
-    );
+    const { key } = this.#columns;
+    return this.remember(`select ${key}, deleted_at, '${now}' from decided where deleted_at is not null`);
   }
 
   /** Deletes the remembered deletions that are old. */
@@ -229,10 +221,11 @@ export class RecordStatements {
 
   /** Selects stored records that were not staged, for brands those of the partners that were. */
   #notStaged(): string {
-    const ofPartners = this.#kind === 'brands' ? 'partner_id in (select partner_id from staged) and' : '';
+    const [kind, { key }] = [this.#kind, this.#columns];
+    const ofPartners = kind === 'brands' ? 'partner_id in (select partner_id from staged) and' : '';
     // A subquery, because Citus sends its rows to the nodes. It cannot join a local table with their rows.
-    const staged = `(select ${this.#key} from staged)`;
-    return `${ofPartners} not exists (select 1 from ${staged} s where ${sameId(this.#kind, 's', this.#kind)})`;
+    const staged = `(select ${key} from staged)`;
+    return `${ofPartners} not exists (select 1 from ${staged} s where ${sameId(kind, 's', kind)})`;
   }
 
   /** Selects of those records the ones that are not newer than a time. */
@@ -264,7 +257,7 @@ export class RecordStatements {
    * record. The lines are decided, or staged lines of which none is repeated or overwrites.
    */
   selectUndo(lines: 'decided' | 'staged', isSorted: boolean): string {
-    const [owner, id] = importColumns[this.#kind].identity;
+    const [owner, id] = this.#columns.identity;
     const outcome = lines === 'decided' ? 'n.outcome' : this.#outcome(false);
     return `
     select n.${owner} as owner, n.${id} as id, stored.record from ${lines} n
@@ -274,8 +267,9 @@ export class RecordStatements {
 
   /** Selects the same of stored records. */
   selectStored(condition: string): string {
-    const [owner, id] = importColumns[this.#kind].identity;
-    return `select ${owner} as owner, ${id} as id, record from ${this.#kind} where ${condition} order by 1, 2`;
+    const [owner, id] = this.#columns.identity;
+    const from = `from ${this.#kind} where ${condition}`;
+    return `select ${owner} as owner, ${id} as id, record ${from} order by 1, 2`;
   }
 }
 

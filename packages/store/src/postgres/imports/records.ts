@@ -39,8 +39,8 @@ export class RecordWrites implements KindWrites {
   }
 
   get creates(): readonly string[] {
-    const typeOf = (name: string) => types[name] ?? 'text collate "C"';
-    const typed = this.#sql.decidedColumns().map((name) => `${name} ${typeOf(name)}`);
+    const columns = this.#sql.decidedColumns();
+    const typed = columns.map((name) => `${name} ${types[name] ?? 'text collate "C"'}`);
     return [
       `create temporary table decided (${typed.join(', ')})`,
       `create temporary sequence stale minvalue 0 start 0`,
@@ -134,8 +134,7 @@ export class RecordWrites implements KindWrites {
   }
 
   async #writeUndo(undo: UndoFile, selection: string): Promise<void> {
-    const { exportBatchBrands, exportBatchRecords } = storeBounds;
-    const size = this.#kind === 'brands' ? exportBatchBrands : exportBatchRecords;
+    const size = this.#kind === 'brands' ? storeBounds.exportBatchBrands : storeBounds.exportBatchRecords;
     for await (const rows of fetched(this.#query, selection, Number.POSITIVE_INFINITY, size)) {
       undo.write(undoLines(this.#kind, rows));
     }

@@ -40,7 +40,8 @@ export function createRecordWrites(target: Target, startedAt: string, tally: Tal
   const { key, all } = importColumns[kind];
   const sql = new RecordStatements(kind, dialect);
   const inserts = createInserts(db, kind, sql);
-  let hasDeletions = false;
+  /** The forms of the staged rows. */
+  const forms = new Set<SegmentForm>();
   let isSorted = true;
   let mayRepeat = false;
   // Called by the upserts for each row that is older than the stored one.
@@ -55,15 +56,16 @@ export function createRecordWrites(target: Target, startedAt: string, tally: Tal
 
   return {
     tables: [
-      `staged (line integer primary key, ${[...all, 'is_timed', 'deleted_at'].join(', ')})`,
+      // The last columns may be long, and are then stored apart: the first are read without them.
+      `staged (line integer primary key, is_timed, deleted_at, ${all.join(', ')})`,
       `decided (${sql.decidedColumns().join(', ')})`,
     ],
     clear: () => {
       db.exec('delete from staged');
-      hasDeletions = false;
+      forms.clear();
     },
     stage: (segment) => {
-      hasDeletions ||= segment.form === 'deletion';
+      forms.add(segment.form);
       ({ isSorted, mayRepeat } = segment);
       inserts.stage(segment);
     },
@@ -90,32 +92,26 @@ export function createRecordWrites(target: Target, startedAt: string, tally: Tal
       // Brands have no customers.
       const erased = hasGone && kind === 'balances' ? db.prepare(sql.dropUntimed()).all() : [];
       const hasRepeats = mayRepeat && db.prepare(sql.selectRepeated()).get() !== undefined;
-      if (hasRepeats || hasDeletions || overwrites) {
-        const { written, deleted, stale } = decideAll(target, sql, { overwrites, hasRepeats, hasGone });
-        tally.written += written;
-        tally.deleted += deleted;
-        tally.stale += stale;
+      if (hasRepeats || forms.has('deletion') || overwrites) {
+        const outcomes = decideAll(target, sql, hasRepeats, hasGone);
+        for (const name of ['written', 'deleted', 'stale'] as const) tally[name] += outcomes[name];
       } else {
         if (hasGone) tally.stale += change(sql.dropGone());
         writeUndo(target, sql.selectUndo('staged', isSorted));
-        tally.written += change(sql.upsertStaged(true, isSorted)) + change(sql.upsertStaged(false, isSorted));
+        for (const form of forms) tally.written += change(sql.upsertStaged(form === 'timed', isSorted));
       }
       return rejectErased(erased);
     },
   };
 }
 
-function decideAll(
-  target: Target,
-  sql: RecordStatements,
-  decision: Parameters<RecordStatements['decide']>[0],
-) {
+function decideAll(target: Target, sql: RecordStatements, hasRepeats: boolean, hasGone: boolean) {
   const { db, kind } = target;
   const { key } = importColumns[kind];
   // Not when the import began: a feed may run for months.
   const now = toTime(Date.now());
   db.exec('delete from decided');
-  db.exec(sql.decide(decision, now));
+  db.exec(sql.decide({ ...target, hasRepeats, hasGone }, now));
   writeUndo(target, sql.selectUndo('decided', false));
   db.exec(`delete from ${kind} where (${key}) in (select ${key} from decided where outcome = 'deleted')`);
   db.exec(sql.writeDecided());
@@ -167,15 +163,10 @@ function createInserts(db: DatabaseSync, kind: RecordKind, sql: RecordStatements
  * Returns a function that inserts rows, many at a time, and returns how many changed the table. Each row ends
  * with the constants.
  */
-function createInsert(
-  db: DatabaseSync,
-  columns: number,
-  statementOf: (rows: string) => string,
-  constants = '',
-) {
+function createInsert(db: DatabaseSync, columns: number, insert: (rows: string) => string, constants = '') {
   const row = `(${Array(columns).fill('?').join(', ')}${constants})`;
-  const one = db.prepare(statementOf(row));
-  const many = db.prepare(statementOf(Array(rowsOfStatement).fill(row).join()));
+  const one = db.prepare(insert(row));
+  const many = db.prepare(insert(Array(rowsOfStatement).fill(row).join()));
   const valuesOfMany = columns * rowsOfStatement;
   return (values: readonly SQLInputValue[]): number => {
     let changes = 0;

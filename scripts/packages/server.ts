@@ -70,8 +70,8 @@ function replace(file: string, content: string | Buffer, temporary: string): voi
 function javascriptOf(file: string): string {
   const folder = dirname(file);
   return stripTypeScriptTypes(readFileSync(join(root, file), 'utf8'))
-    .replaceAll(/'@partner-network\/(?!client\/)(\w+)\/([^']+)'/g, (_, room, name) => {
-      const path = relative(folder, `packages/${room}/src/${name}.ts`);
+    .replaceAll(/'@partner-network\/(?!client\/)(\w+)\/([^']+)'/g, (_, packageName, name) => {
+      const path = relative(folder, `packages/${packageName}/src/${name}.ts`);
       return `'${path.startsWith('.') ? path : `./${path}`}'`;
     })
     .replaceAll(/'(\.\.?\/[^']+)\.ts'/g, (_, path) => {

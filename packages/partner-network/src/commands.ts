@@ -98,7 +98,7 @@ export const groups: readonly { readonly heading: string; readonly commands: rea
         ],
       }),
       ...from(() => import('@partner-network/operator/commands/doctor'), {
-        doctor: ['doctor', 'Check what serve needs, and say how to fix each fault'],
+        doctor: ['doctor', 'Check what serve needs, and say how to fix each finding'],
       }),
       ...from(() => import('@partner-network/operator/commands/backup'), {
         backup: ['backup', 'Copy the embedded database and its receipts, even while in use'],

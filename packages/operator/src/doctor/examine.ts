@@ -75,7 +75,7 @@ async function findingOf(check: () => Answer): Promise<Finding> {
     if (error instanceof Unusable) return error.finding();
     return failed(
       (error as Error).message,
-      'Fix this and the other faults in this list, then run doctor again.',
+      'Fix this and the other findings in this list, then run doctor again.',
     );
   }
 }

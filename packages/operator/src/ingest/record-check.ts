@@ -47,8 +47,9 @@ type Fields = Record<string, string | number | undefined>;
 /** Returns a function that turns readings into rows, each with all of its rejections. */
 export function createRecordCheck(
   store: Pick<Accounts, 'findPartner'>,
-  { kind, partnerId, personalData = 'reject', warn }: RecordOptions,
+  options: RecordOptions,
 ): (readings: readonly Reading[]) => Promise<readonly CheckedRecord[]> {
+  const { kind, partnerId, personalData = 'reject', warn } = options;
   const { schema, deletion, idPrefix, freeTexts, defaults } = kinds[kind];
   const checkFields = createChecker(schema, { watched: personalData === 'allow' ? [] : freeTexts });
   const checkDeletion = deletion && createChecker(deletion, { ignored: Object.keys(schema.properties) });
@@ -59,32 +60,6 @@ export function createRecordCheck(
     // Unknown ids are not cached: a file may invent any number of them.
     if ((await store.findPartner(id)) !== undefined) partners.add(id);
     return partners.has(id);
-  }
-
-  /** Rejections of the times, the owner and the status, which depend on more than one field. */
-  function addRejections(fields: Fields, rejections: Rejection[], latest: string): void {
-    const { created_at = '', updated_at = '', deleted_at = '', partner_id, id, status = 'ACTIVE' } = fields;
-    // A rejection of the whole line has no field.
-    const isSound = (name: string) => !rejections.some(({ field = name }) => field === name);
-    if (created_at > latest) rejections.push(timeRejection('ahead', 'created_at'));
-    if (updated_at > latest) rejections.push(timeRejection('ahead', 'updated_at'));
-    else if (updated_at !== '' && updated_at < created_at)
-      rejections.push(timeRejection('order', 'updated_at'));
-    if (deleted_at > latest) rejections.push(timeRejection('ahead', 'deleted_at'));
-    if (kind === 'grants' && id === undefined && status !== 'ACTIVE' && isSound('id')) {
-      rejections.push(missingGrant());
-    }
-    if (kind !== 'brands') return;
-    if (partnerId === undefined && partner_id === undefined) {
-      if (isSound('partner_id')) rejections.push(missingPartner());
-    } else if (partnerId !== undefined && ![undefined, partnerId].includes(partner_id as string)) {
-      rejections.push(
-        immutableRejection(
-          'partner_id',
-          '--partner names another partner. Without --partner, each line names its own',
-        ),
-      );
-    }
   }
 
   /** Fills in defaults and the fields that the service issues. */
@@ -111,7 +86,7 @@ export function createRecordCheck(
     const isDeletion = ((value as Record<string, unknown> | null)?.deleted_at ?? undefined) !== undefined;
     const check = isDeletion ? (checkDeletion ?? checkFields) : checkFields;
     const { fields, rejections, personal } = check(value);
-    addRejections(fields, rejections, latest);
+    addRejections(rejections, fields, latest, options);
     if (personalData === 'reject' && personal.length > 0) rejections.push(...personal);
     if (rejections.length > 0) return { line, text, row: fields, rejections };
     if (personal.length > 0) warn?.({ line, errors: personal });
@@ -131,4 +106,31 @@ export function createRecordCheck(
     }
     return checked;
   };
+}
+
+/** Adds rejections of the times, the owner and the status, which depend on more than one field. */
+function addRejections(
+  rejections: Rejection[],
+  fields: Fields,
+  latest: string,
+  { kind, partnerId }: RecordOptions,
+): void {
+  const { created_at = '', updated_at = '', deleted_at = '', partner_id, id, status = 'ACTIVE' } = fields;
+  // A rejection of the whole line has no field.
+  const isSound = (name: string) => !rejections.some(({ field = name }) => field === name);
+  if (created_at > latest) rejections.push(timeRejection('ahead', 'created_at'));
+  if (updated_at > latest) rejections.push(timeRejection('ahead', 'updated_at'));
+  else if (updated_at !== '' && updated_at < created_at)
+    rejections.push(timeRejection('order', 'updated_at'));
+  if (deleted_at > latest) rejections.push(timeRejection('ahead', 'deleted_at'));
+  if (kind === 'grants' && id === undefined && status !== 'ACTIVE' && isSound('id')) {
+    rejections.push(missingGrant());
+  }
+  if (kind !== 'brands') return;
+  if (partnerId === undefined && partner_id === undefined) {
+    if (isSound('partner_id')) rejections.push(missingPartner());
+  } else if (partnerId !== undefined && ![undefined, partnerId].includes(partner_id as string)) {
+    const why = '--partner names another partner. Without --partner, each line names its own';
+    rejections.push(immutableRejection('partner_id', why));
+  }
 }

@@ -1,7 +1,7 @@
 /** Sends requests to a deployment: paced, counted, bounded, and never to another address. */
 import { once } from 'node:events';
 import { type IncomingMessage, request as startRequest } from 'node:http';
-import { connect, isIP } from 'node:net';
+import { connect, isIP, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 
@@ -22,7 +22,7 @@ export const sendBounds = {
   unanswered: 5,
 };
 
-export type Answer = Awaited<ReturnType<ReturnType<typeof createSender>['send']>>;
+export type Answer = Awaited<ReturnType<typeof exchange>>;
 
 /** The deployment cannot be tested. The cause is an answer, or absent if the bounds are spent. */
 export class Untestable extends Error {
@@ -60,68 +60,18 @@ export function createSender(base: URL, bounds = sendBounds) {
   /** Starts to open a connection. Its errors are found later. */
   const open = () => (isTls ? connectTls(address) : connect(address)).on('error', () => {});
 
-  /** Sends a request on a connection of its own. Never rejects: a failure is a result. */
-  async function exchange(text: string, path: string | undefined, socket = open()) {
-    const sentMs = performance.now();
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    let response: IncomingMessage | undefined;
-    const failure = await new Promise<string | undefined>((resolve) => {
-      const failed = (error: NodeJS.ErrnoException) => resolve(error.code ?? error.name);
-      if (socket.errored) return failed(socket.errored);
-      setTimeout(resolve, bounds.answerMs, 'TIMEOUT').unref();
-      socket.write(text, 'latin1');
-      // Node reads the answer as if it had sent a request of its own, which goes nowhere.
-      socket.write = () => true;
-      const method = text.startsWith('HEAD ') ? 'HEAD' : 'GET';
-      startRequest({ method, maxHeaderSize: bounds.headBytes, createConnection: () => socket })
-        .on('error', failed)
-        // A 101 response ends the connection with neither a response nor an error.
-        .on('close', () => resolve('ECONNRESET'))
-        .on('response', (incoming) => {
-          response = incoming;
-          incoming.on('error', failed).on('end', () => resolve(undefined));
-          incoming.on('data', (chunk: Buffer) => {
-            bytes += chunk.length;
-            if (bytes > bounds.bodyBytes) resolve('BODY_TOO_LONG');
-            else chunks.push(chunk);
-          });
-        })
-        .end();
-    });
-    socket.destroy();
-    spent.bytes += bytes;
-    const body = Buffer.concat(chunks);
-    return {
-      /** The request with its key. Reports show it without values. */
-      sent: text,
-      method: text.split(' ', 1)[0]!,
-      /** Relative to the base URL, such as `/brands`, without its query; undefined for raw requests. */
-      path,
-      sentMs,
-      answeredMs: performance.now(),
-      /** 0 if no whole answer came; `failure` then says why: ECONNRESET, TIMEOUT, BODY_TOO_LONG. */
-      status: failure === undefined ? (response?.statusCode ?? 0) : 0,
-      failure,
-      /** Names and values alternate. */
-      rawHeaders: response?.rawHeaders ?? [],
-      header: (name: string) => response?.headersDistinct[name.toLowerCase()]?.join(', '),
-      body,
-      // Made again each time: all answers of a run are kept, and parsed JSON may take 20 times its bytes.
-      get text() {
-        return body.toString();
-      },
-      get json() {
-        return parsed(body);
-      },
-    };
+  /** Sends a request on a connection of its own. */
+  async function exchangeOn(socket: Socket, text: string, path: string | undefined) {
+    const answer = await exchange(socket, text, path, bounds);
+    spent.bytes += answer.body.length;
+    return answer;
   }
 
   /** Sends a request, and again after a 429 or 503. */
   async function send(text: string, path?: string) {
     for (let repeats = 0; ; repeats += 1) {
       await pace();
-      const answer = await exchange(text, path);
+      const answer = await exchangeOn(open(), text, path);
       // A deployment may close the connection of a raw request that it does not understand.
       if (path !== undefined) spent.unanswered = answer.status === 0 ? spent.unanswered + 1 : 0;
       if (spent.unanswered >= bounds.unanswered) throw new Untestable('', { cause: answer });
@@ -138,10 +88,66 @@ export function createSender(base: URL, bounds = sendBounds) {
     const sockets = Array.from({ length: count }, open);
     const event = isTls ? 'secureConnect' : 'connect';
     await Promise.allSettled(sockets.map((socket) => once(socket, event, { signal })));
-    return Promise.all(sockets.map((socket) => exchange(text, path, socket)));
+    return Promise.all(sockets.map((socket) => exchangeOn(socket, text, path)));
   }
 
   return { send, burst };
+}
+
+/** Sends a request on a new connection, and closes it. Never rejects: a failure is a result. */
+async function exchange(socket: Socket, text: string, path: string | undefined, bounds: typeof sendBounds) {
+  const sentMs = performance.now();
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  let response: IncomingMessage | undefined;
+  const failure = await new Promise<string | undefined>((resolve) => {
+    const failed = (error: NodeJS.ErrnoException) => resolve(error.code ?? error.name);
+    if (socket.errored) return failed(socket.errored);
+    setTimeout(resolve, bounds.answerMs, 'TIMEOUT').unref();
+    socket.write(text, 'latin1');
+    // Node reads the answer as if it had sent a request of its own, which goes nowhere.
+    socket.write = () => true;
+    const method = text.startsWith('HEAD ') ? 'HEAD' : 'GET';
+    startRequest({ method, maxHeaderSize: bounds.headBytes, createConnection: () => socket })
+      .on('error', failed)
+      // A 101 response ends the connection with neither a response nor an error.
+      .on('close', () => resolve('ECONNRESET'))
+      .on('response', (incoming) => {
+        response = incoming;
+        incoming.on('error', failed).on('end', () => resolve(undefined));
+        incoming.on('data', (chunk: Buffer) => {
+          bytes += chunk.length;
+          chunks.push(chunk);
+          if (bytes > bounds.bodyBytes) resolve('BODY_TOO_LONG');
+        });
+      })
+      .end();
+  });
+  socket.destroy();
+  const body = Buffer.concat(chunks);
+  return {
+    /** The request with its key. Reports show it without values. */
+    sent: text,
+    method: text.split(' ', 1)[0]!,
+    /** Relative to the base URL, such as `/brands`, without its query; undefined for raw requests. */
+    path,
+    sentMs,
+    answeredMs: performance.now(),
+    /** 0 if no whole answer came; `failure` then says why: ECONNRESET, TIMEOUT, BODY_TOO_LONG. */
+    status: failure === undefined ? (response?.statusCode ?? 0) : 0,
+    failure,
+    /** Names and values alternate. */
+    rawHeaders: response?.rawHeaders ?? [],
+    header: (name: string) => response?.headersDistinct[name.toLowerCase()]?.join(', '),
+    body,
+    // Made again each time: all answers of a run are kept, and parsed JSON may take 20 times its bytes.
+    get text() {
+      return body.toString();
+    },
+    get json() {
+      return parsed(body);
+    },
+  };
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

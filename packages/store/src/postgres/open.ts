@@ -11,7 +11,7 @@ import { connectToPrimary } from './connections/connect.ts';
 import { addressOf, type Connection, urlUnderName } from './connections/connection.ts';
 import { translated, unreachable } from './connections/errors.ts';
 import { Pool, type PoolSettings } from './connections/pool.ts';
-import { watchPrimary } from './connections/primary-watch.ts';
+import { PrimaryWatch } from './connections/primary-watch.ts';
 import { createReplicas } from './connections/replicas.ts';
 import { examine } from './connections/server.ts';
 import { rotationOptions } from './cursor-keys.ts';
@@ -51,7 +51,7 @@ export async function openPostgres(
   const first = await connectToPrimary(urls);
   const migration = await prepareSchema(first.connection, environment, purpose, replicaUrls.length > 0);
   const isSpread = purpose === 'serve' && (await hasCitus(first.connection));
-  const primaryWatch = watchPrimary(urls, environment, first);
+  const primaryWatch = new PrimaryWatch(urls, environment, first);
   const settings = { connections, keepsSession, isServing: purpose === 'serve' };
   const primary = new Pool({ ...settings, source: primaryWatch });
   // A separate connection: receipts and key uses are written even while all others are busy.

@@ -1,5 +1,6 @@
 /** Consent only shrinks: decides what a line of an import does to a grant. A trigger enforces the same. */
 import type { Grant, RefusedLine } from '../port.ts';
+import type { Row } from './statement.ts';
 
 /** A stored grant without its key. */
 export type StoredGrant = Pick<
@@ -21,7 +22,12 @@ export type Verdict =
 const stale: Verdict = { outcome: 'stale' };
 
 /** Why a line without a time is rejected. */
-export const customerErased = { code: 'CUSTOMER_ERASED', field: 'customer_id' } as const;
+const customerErased = { code: 'CUSTOMER_ERASED', field: 'customer_id' } as const;
+
+/** Rejects the lines of these rows. */
+export function rejectErased(rows: readonly Row[]): RefusedLine[] {
+  return rows.map(({ line }) => ({ line: Number(line), ...customerErased }));
+}
 
 /**
  * The states of a grant:

@@ -2,32 +2,8 @@
 import { fsyncSync, writeFileSync } from 'node:fs';
 import { OperatorError } from '@partner-network/common/operator-error';
 import { recordLine } from './exports.ts';
-import { type Dialect, importColumns, outcomeOf, type RecordKind, sameId } from './imports.ts';
+import { importColumns, type RecordKind } from './imports.ts';
 import type { Row } from './statement.ts';
-
-/**
- * Selects the records that the lines change, in the order of the table: owner, id, old record. The lines are
- * decided, or staged lines of which none is repeated or overwrites.
- */
-export function selectUndo(
-  kind: RecordKind,
-  lines: 'decided' | 'staged',
-  isSorted: boolean,
-  { joined, readable }: Dialect,
-): string {
-  const [owner, id] = importColumns[kind].identity;
-  const outcome = lines === 'decided' ? 'n.outcome' : outcomeOf(kind, false);
-  return `
-    select n.${owner} as owner, n.${id} as id, stored.record from ${lines} n
-    ${joined(readable(kind), 'stored', sameId(kind, 'stored', 'n'))}
-    where ${outcome} in ('written', 'deleted') ${isSorted ? '' : 'order by 1, 2'}`;
-}
-
-/** Selects the same of stored records. */
-export function selectStored(kind: RecordKind, condition: string): string {
-  const [owner, id] = importColumns[kind].identity;
-  return `select ${owner} as owner, ${id} as id, record from ${kind} where ${condition} order by 1, 2`;
-}
 
 /**
  * The time of deletions in an undo file. Older than every record, so that they have an effect with
@@ -35,7 +11,7 @@ export function selectStored(kind: RecordKind, condition: string): string {
  */
 const longAgo = '0001-01-01T00:00:00.000Z';
 
-/** Turns these rows into lines for an import with --overwrite. */
+/** Turns rows of owner, id and old record into lines for an import with --overwrite. */
 export function undoLines(kind: RecordKind, rows: readonly Row[]): string {
   const [owner] = importColumns[kind].identity;
   return rows

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { freePort } from '../../../testkit/servers/free-port.ts';
 import { Connection } from '../../src/postgres/connections/connection.ts';
-import { watchPrimary } from '../../src/postgres/connections/primary-watch.ts';
+import { PrimaryWatch } from '../../src/postgres/connections/primary-watch.ts';
 
 test('a long search for a lost primary releases its failed connections', async (t) => {
   const abandon = t.mock.method(Connection.prototype, 'abandon');
@@ -11,7 +11,7 @@ test('a long search for a lost primary releases its failed connections', async (
   const connection = new Connection({ connectionString: url });
   const identity = { system: '1', timeline: '00000001', startedAt: '', database: '1' };
   const server = { role: 'primary', ...identity } as const;
-  const watch = watchPrimary([url], 'sandbox', { url, connection, server });
+  const watch = new PrimaryWatch([url], 'sandbox', { url, connection, server });
   connection.emit('end');
   await until(5_000, () => abandon.mock.callCount() >= 4);
   abandon.mock.resetCalls();

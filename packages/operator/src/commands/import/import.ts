@@ -37,7 +37,7 @@ const stopReasons = {
 
 function importing(kind: ImportKind): Command {
   // For grants, these flags are refused with advice.
-  const forRecords = (help: string) => (kind === 'grants' ? 'not for grants: consent only shrinks' : help);
+  const help = (text: string) => (kind === 'grants' ? 'not for grants: consent only shrinks' : text);
   return changing(`import ${kind}`, {
     role: 'network_import',
     arguments: [{ name: 'FILE', help: 'JSON Lines, or CSV if the name ends in .csv; - is standard input' }],
@@ -59,14 +59,8 @@ function importing(kind: ImportKind): Command {
         yes: flag('do not ask before --delete-missing deletes more than a fifth of the records'),
       }),
       ...addedIn('0.2.0', {
-        overwrite: flag(
-          forRecords('replace newer records too: for an undo file, or a file with older times'),
-        ),
-        'undo-file': optional(
-          'PATH',
-          path,
-          forRecords('new file that takes this import back with --overwrite'),
-        ),
+        overwrite: flag(help('replace newer records too: for an undo file, or a file with older times')),
+        'undo-file': optional('PATH', path, help('new file that takes this import back with --overwrite')),
         'rejected-file': optional('PATH', path, 'file to which the rejected lines are appended'),
       }),
       follow: flag('read standard input until it ends, commit within 100 ms, skip rejected lines'),
@@ -81,8 +75,7 @@ function importing(kind: ImportKind): Command {
       ...(!values.follow && values['ops-port'] !== undefined ? ['--ops-port needs --follow.'] : []),
     ],
     run: async (store, values, [file = ''], output, by) => {
-      const { partner } = values as { partner?: string };
-      const { 'delete-missing': deletesMissing = false, yes = false } = values as Deletions;
+      const { partner, 'delete-missing': deletesMissing = false, yes = false } = values as FlagsOfSome;
       if (partner !== undefined) await requirePartner(store, partner);
       const records = { kind, partnerId: partner, personalData: values['personal-data'] };
       const details = values.overwrite ? { overwrite: true } : {};
@@ -98,28 +91,33 @@ function importing(kind: ImportKind): Command {
       const deleteMissing = deletesMissing ? confirmation(kind, dryRun || yes) : undefined;
       const choices = { ...records, skipInvalid, dryRun, deleteMissing, overwrites: overwrite, audit };
       const files = { file, isCsv, undoPath: values['undo-file'], rejectedPath };
-      const outcome = await importFile(store, files, { ...choices, warnings }, output);
-      const { stop, ...report } = outcome;
+      const { stop, ...report } = await importFile(store, files, { ...choices, warnings }, output);
       // With --json, warnings are still printed here: the document has no place for them.
       remarkLines(output, 'warning: ', warnings.report());
       if (!json) remarkLines(output, '', { ...report, rejected: report.rejected.slice(0, shownLines) });
       if (values.format === undefined && !isCsv) remarkFormat(output, report);
       if (kind !== 'grants') remarkStale(output, report, overwrite);
       if (stop === undefined) remarkEmpty(output, report);
-      const remedy = deletesMissing ? '. --delete-missing cannot skip them' : ', or pass --skip-invalid';
-      const why = stop === undefined ? `fix the rejected lines${remedy}` : stopReasons[stop];
-      const failure = hasFailed(outcome, choices) ? `Nothing was written: ${why}.` : undefined;
+      const failure = hasFailed({ ...report, stop }, choices) ? failureOf(stop, deletesMissing) : undefined;
       return { value: report, text: summaryOf(report, dryRun), failure };
     },
   });
 }
 
-interface Deletions {
+function failureOf(stop: keyof typeof stopReasons | undefined, deletesMissing: boolean): string {
+  const remedy = deletesMissing ? '. --delete-missing cannot skip them' : ', or pass --skip-invalid';
+  const why = stop === undefined ? `fix the rejected lines${remedy}` : stopReasons[stop];
+  return `Nothing was written: ${why}.`;
+}
+
+/** The flags that not every kind has. */
+interface FlagsOfSome {
+  readonly partner?: string;
   readonly 'delete-missing'?: boolean;
   readonly yes?: boolean;
 }
 
-interface Flags extends Deletions {
+interface Flags extends FlagsOfSome {
   readonly follow: boolean;
   readonly format: string | undefined;
   readonly overwrite: boolean;

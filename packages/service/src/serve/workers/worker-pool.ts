@@ -1,10 +1,11 @@
 import cluster, { type Worker } from 'node:cluster';
+import { setTimeout as wait } from 'node:timers/promises';
 import { httpBounds } from '@partner-network/common/bounds/http';
 import { postgresBounds } from '@partner-network/common/bounds/postgres';
 import { receiptsBounds } from '@partner-network/common/bounds/receipts';
 import { serveBounds } from '@partner-network/common/bounds/serve';
 import { tracingBounds } from '@partner-network/common/bounds/tracing';
-import type { MetricRead } from '@partner-network/common/observability/metric';
+import type { MetricRead, Reading } from '@partner-network/common/observability/metric';
 import { within } from '@partner-network/common/timeout';
 import type { Logger } from 'pino';
 import { type Answers, type Ask, openChannel } from './channel.ts';
@@ -25,9 +26,8 @@ export async function startWorkerPool(
 ) {
   const workers = new Map<Worker, Ask>();
   const listening = new Set<Worker>();
-  const replacements = new Set<NodeJS.Timeout>();
+  const stopping = new AbortController();
   let isDraining = false;
-  let isStopping = false;
   let port: number | undefined;
 
   /** Resolves to the worker's port, or to undefined if it ends before it listens. */
@@ -40,14 +40,14 @@ export async function startWorkerPool(
         listening.add(worker);
         // Repeated here: a message to a worker that does not listen yet can be lost.
         if (isDraining) send(ask, 'drain');
-        if (isStopping) send(ask, 'stop');
+        if (stopping.signal.aborted) send(ask, 'stop');
         resolve(port);
       });
       const lose = (why: object) => {
         if (!workers.delete(worker)) return;
         listening.delete(worker);
         resolve(undefined);
-        if (!isStopping && port !== undefined) replace(worker, why);
+        if (!stopping.signal.aborted && port !== undefined) void replace(worker, why);
       };
       worker.once('exit', (code, signal) => lose({ code, signal }));
       // The process could not be created. Only the code is logged: the error repeats our flags.
@@ -55,13 +55,9 @@ export async function startWorkerPool(
     });
   }
 
-  function replace({ id }: Worker, why: object): void {
+  async function replace({ id }: Worker, why: object): Promise<void> {
     log.error({ worker: id, ...why }, 'a worker ended; a new one is started');
-    const timer = setTimeout(() => {
-      replacements.delete(timer);
-      void start();
-    }, serveBounds.workerRestartMs);
-    replacements.add(timer);
+    await wait(serveBounds.workerRestartMs, undefined, { signal: stopping.signal }).then(start, () => {});
   }
 
   const killAll = () => {
@@ -82,24 +78,15 @@ export async function startWorkerPool(
     /** The number of workers that listen. */
     size: () => listening.size,
     /** The metrics of each worker that answers in time, labelled with its number. */
-    async metrics() {
-      const asked = [...workers].map(async ([{ id }, ask]) => {
-        const metrics = await within(serveBounds.workerAnswerMs, ask('metrics'), Error).catch(() => []);
-        return metrics.map((metric) => ofWorker(metric, String(id)));
-      });
-      return (await Promise.all(asked)).flat();
-    },
+    metrics: async () => (await Promise.all([...workers].map(metricsOf))).flat(),
     /** Closes each connection after its next response. */
     drain() {
       isDraining = true;
       for (const ask of workers.values()) send(ask, 'drain');
     },
     async stop() {
-      isStopping = true;
-      for (const timer of replacements) clearTimeout(timer);
-      const ended = [...workers.keys()].map(
-        (worker) => new Promise((resolve) => worker.once('exit', resolve)),
-      );
+      stopping.abort();
+      const ended = [...workers.keys()].map(exitOf);
       for (const ask of workers.values()) send(ask, 'stop');
       const timer = setTimeout(killAll, stopMs);
       await Promise.all(ended);
@@ -108,17 +95,22 @@ export async function startWorkerPool(
   };
 }
 
+function exitOf(worker: Worker): Promise<void> {
+  return new Promise((resolve) => worker.once('exit', () => resolve()));
+}
+
 /** Sends an order. An error means that the worker is gone, which does not matter. */
 function send(ask: Ask, order: 'drain' | 'stop'): void {
   ask(order).catch(() => {});
 }
 
-function ofWorker({ readings, ...metric }: MetricRead, worker: string): MetricRead {
-  const numbered = readings.map((reading) => ({
+async function metricsOf([{ id }, ask]: [Worker, Ask]): Promise<MetricRead[]> {
+  const metrics = await within(serveBounds.workerAnswerMs, ask('metrics'), Error).catch(() => []);
+  const labelled = (reading: Reading) => ({
     ...reading,
-    labels: { ...reading.labels, worker },
+    labels: { ...reading.labels, worker: String(id) },
     // The channel sends JSON, which turns NaN into null.
     value: reading.value ?? Number.NaN,
-  }));
-  return { ...metric, readings: numbered };
+  });
+  return metrics.map((metric) => ({ ...metric, readings: metric.readings.map(labelled) }));
 }

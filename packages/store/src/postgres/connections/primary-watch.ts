@@ -1,3 +1,12 @@
+import { postgresBounds } from '@partner-network/common/bounds/postgres';
+import { createWaitQueue } from '@partner-network/common/wait-queue';
+import type { Environment } from '@partner-network/contract/environments';
+import { StoreUnavailable } from '../../port.ts';
+import type { Reached } from './connect.ts';
+import { addressOf, Connection } from './connection.ts';
+import { unreachable } from './errors.ts';
+import { examine, identify, isSame, refuseOtherRole, type Server, succeeds } from './server.ts';
+
 /**
  * Knows where the primary is. It identifies the server every `postgresLookMs` over a connection of its own.
  * Without an answer it searches all addresses until one leads to a primary. So it notices a failover before
@@ -9,152 +18,146 @@
  *     silent -> found     the late answer came, or the search found a primary
  *     lost -> found       the search found a primary
  *     any -> closed       `close()` was called
+ *
+ * `urls` are all addresses of one database; `first` is the primary that was found at the start.
  */
-
-import { postgresBounds } from '@partner-network/common/bounds/postgres';
-import { createWaitQueue } from '@partner-network/common/wait-queue';
-import type { Environment } from '@partner-network/contract/environments';
-import { StoreUnavailable } from '../../port.ts';
-import type { Reached } from './connect.ts';
-import { addressOf, Connection } from './connection.ts';
-import { unreachable } from './errors.ts';
-import { examine, identify, isSame, refuseOtherRole, type Server, succeeds } from './server.ts';
-
-export type PrimaryWatch = ReturnType<typeof watchPrimary>;
-
-/** `urls` are all addresses of one database; `first` is the primary that was found at the start. */
-export function watchPrimary(urls: readonly string[], environment: Environment, first: Reached) {
-  const listeners: ((isOther: boolean) => void)[] = [];
+export class PrimaryWatch {
+  readonly #urls: readonly string[];
+  readonly #environment: Environment;
+  readonly #listeners: ((isOther: boolean) => void)[] = [];
   /** Connections of the search that are not examined yet. */
-  const attempts = new Set<Connection>();
+  readonly #attempts = new Set<Connection>();
   /** Why the last attempt failed, by address. */
-  const failures = new Map<string, string>();
-  const waiting = createWaitQueue<void>(
+  readonly #failures = new Map<string, string>();
+  readonly #waiting = createWaitQueue<void>(
     postgresBounds.postgresPoolWaitMs,
-    () => new StoreUnavailable(`No primary answers. ${[...failures.values()].join(' ')}`),
+    () => new StoreUnavailable(`No primary answers. ${[...this.#failures.values()].join(' ')}`),
   );
-  let state: 'found' | 'silent' | 'lost' | 'closed' = 'found';
-  let primary = first;
-  let silentSinceMs = 0;
-  let searchTimer: NodeJS.Timeout | undefined;
-  let lookTimer: NodeJS.Timeout | undefined;
+  #state: 'found' | 'silent' | 'lost' | 'closed' = 'found';
+  #primary: Reached;
+  #silentSinceMs = 0;
+  #searchTimer: NodeJS.Timeout | undefined;
+  #lookTimer: NodeJS.Timeout | undefined;
 
-  function follow(found: Reached): void {
-    const before = primary;
-    primary = found;
-    found.connection.once('end', () => lose('lost', found));
-    if (before === found) return;
-    before.connection.abandon();
-    for (const listener of listeners) listener(!isSame(before.server, found.server));
+  constructor(urls: readonly string[], environment: Environment, first: Reached) {
+    this.#urls = urls;
+    this.#environment = environment;
+    this.#primary = first;
+    this.#follow(first);
   }
 
-  function enterFound(): void {
-    state = 'found';
-    stopSearch();
-    while (waiting.give());
-    lookTimer = setTimeout(look, postgresBounds.postgresLookMs).unref();
+  get url() {
+    return this.#primary.url;
   }
 
-  function lose(how: 'silent' | 'lost', lost: Reached): void {
-    if (lost !== primary || state !== 'found') return;
-    state = how;
-    silentSinceMs = performance.now();
-    failures.clear();
-    clearTimeout(lookTimer);
-    searchTimer = setInterval(search, postgresBounds.postgresLookMs).unref();
-    search();
+  get server() {
+    return this.#primary.server;
+  }
+
+  #follow(found: Reached): void {
+    const before = this.#primary;
+    this.#primary = found;
+    found.connection.once('end', () => this.#lose('lost', found));
+    if (before !== found) {
+      before.connection.abandon();
+      for (const listener of this.#listeners) listener(!isSame(before.server, found.server));
+    }
+    this.#enterFound();
+  }
+
+  #enterFound(): void {
+    this.#state = 'found';
+    this.#stopSearch();
+    while (this.#waiting.give());
+    this.#lookTimer = setTimeout(() => this.#look(), postgresBounds.postgresLookMs).unref();
+  }
+
+  #lose(how: 'silent' | 'lost', lost: Reached): void {
+    if (lost !== this.#primary || this.#state !== 'found') return;
+    this.#state = how;
+    this.#silentSinceMs = performance.now();
+    this.#failures.clear();
+    clearTimeout(this.#lookTimer);
+    this.#searchTimer = setInterval(() => this.#search(), postgresBounds.postgresLookMs).unref();
+    this.#search();
   }
 
   /** Identifies the primary once. A late answer still counts if no other server was found meanwhile. */
-  async function look(): Promise<void> {
-    const asked = primary;
-    const timer = setTimeout(lose, postgresBounds.postgresSilenceMs, 'silent', asked).unref();
+  async #look(): Promise<void> {
+    const asked = this.#primary;
+    const timer = setTimeout(() => this.#lose('silent', asked), postgresBounds.postgresSilenceMs).unref();
     try {
       refuseOtherRole(await identify(asked.connection), 'primary');
-      if (asked === primary && (state === 'found' || state === 'silent')) enterFound();
+      if (asked === this.#primary && ['found', 'silent'].includes(this.#state)) this.#enterFound();
     } catch {
-      lose('lost', asked);
+      this.#lose('lost', asked);
     } finally {
       clearTimeout(timer);
     }
   }
 
   /** Attempts overlap, so that an attempt without an answer does not delay the next. */
-  function search(): void {
-    for (const url of urls) void attempt(url);
+  #search(): void {
+    for (const url of this.#urls) void this.#attempt(url);
   }
 
-  function stopSearch(): void {
-    clearInterval(searchTimer);
-    for (const connection of attempts) connection.abandon();
-    attempts.clear();
+  #stopSearch(): void {
+    clearInterval(this.#searchTimer);
+    for (const connection of this.#attempts) connection.abandon();
+    this.#attempts.clear();
   }
 
-  async function attempt(url: string): Promise<void> {
+  async #attempt(url: string): Promise<void> {
     let connection: Connection | undefined;
     try {
       // Throws if the address names a certificate that cannot be read.
       connection = new Connection({ connectionString: url });
-      attempts.add(connection);
+      this.#attempts.add(connection);
       await connection.connect();
-      const server = await examinePrimary(connection);
+      const server = await this.#examine(connection);
       // It is no longer in the set if another attempt was faster.
-      if (!attempts.delete(connection)) return;
-      follow({ url, connection, server });
-      enterFound();
+      if (this.#attempts.delete(connection)) this.#follow({ url, connection, server });
     } catch (error) {
-      if (connection !== undefined) {
-        attempts.delete(connection);
-        connection.abandon();
-      }
-      failures.set(url, `${addressOf(url)}: ${unreachable(error).message}`);
+      if (connection !== undefined) this.#attempts.delete(connection);
+      connection?.abandon();
+      this.#failures.set(url, `${addressOf(url)}: ${unreachable(error).message}`);
     }
   }
 
   /** Also rejects a primary that was replaced and does not know it: its data is out of date. */
-  async function examinePrimary(connection: Connection, timeoutMs?: number): Promise<Server> {
-    const server = await examine(connection, 'primary', environment, timeoutMs);
-    if (succeeds(primary.server, server)) {
+  async #examine(connection: Connection, timeoutMs?: number): Promise<Server> {
+    const server = await examine(connection, 'primary', this.#environment, timeoutMs);
+    if (succeeds(this.#primary.server, server)) {
       throw new StoreUnavailable('The database is a former primary that was replaced.');
     }
     return server;
   }
 
-  follow(first);
-  enterFound();
+  /** Resolves if the primary answered the last look, or answers within `postgresPoolWaitMs`. */
+  ping(): Promise<void> {
+    return this.#state === 'found' ? Promise.resolve() : this.#waiting.wait();
+  }
 
-  return {
-    get url() {
-      return primary.url;
-    },
-    get server() {
-      return primary.server;
-    },
+  whenAvailable(): Promise<void> {
+    // A slow server may still answer statements. A frozen one must not get a storm of connections.
+    const isSlow = performance.now() - this.#silentSinceMs < postgresBounds.postgresSlowMs;
+    return this.#state === 'silent' && isSlow ? Promise.resolve() : this.ping();
+  }
 
-    /** Resolves if the primary answered the last look, or answers within `postgresPoolWaitMs`. */
-    ping: () => (state === 'found' ? Promise.resolve() : waiting.wait()),
+  async examine(connection: Connection, timeoutMs?: number): Promise<void> {
+    const server = await this.#examine(connection, timeoutMs);
+    // The address leads to a newer primary than the watched server: search again.
+    if (succeeds(server, this.#primary.server)) this.#primary.connection.abandon();
+  }
 
-    whenAvailable(): Promise<void> {
-      // A slow server may still answer statements. A frozen one must not get a storm of connections.
-      const isSlow = state === 'silent' && performance.now() - silentSinceMs < postgresBounds.postgresSlowMs;
-      return state === 'found' || isSlow ? Promise.resolve() : waiting.wait();
-    },
+  onReturn(listener: (isOther: boolean) => void): void {
+    this.#listeners.push(listener);
+  }
 
-    async examine(connection: Connection, timeoutMs?: number): Promise<void> {
-      const server = await examinePrimary(connection, timeoutMs);
-      // The address leads to a newer primary than the watched server: search again.
-      if (succeeds(server, primary.server)) primary.connection.abandon();
-    },
-
-    onReturn(listener: (isOther: boolean) => void): void {
-      listeners.push(listener);
-    },
-
-    async close(): Promise<void> {
-      state = 'closed';
-      clearTimeout(lookTimer);
-      stopSearch();
-      await primary.connection.leave();
-    },
-  };
+  async close(): Promise<void> {
+    this.#state = 'closed';
+    clearTimeout(this.#lookTimer);
+    this.#stopSearch();
+    await this.#primary.connection.leave();
+  }
 }

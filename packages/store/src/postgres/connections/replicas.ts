@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { postgresBounds } from '@partner-network/common/bounds/postgres';
-import { metric } from '@partner-network/common/observability/metric';
+import type { MetricName } from '@partner-network/common/observability/catalogue';
+import { type Metric, metric } from '@partner-network/common/observability/metric';
 import { note } from '@partner-network/common/observability/span';
 import type { Environment } from '@partner-network/contract/environments';
 import { StoreUnavailable } from '../../port.ts';
@@ -13,50 +14,50 @@ import { examineReplica } from './server.ts';
 
 export type Replicas = ReturnType<typeof createReplicas>;
 
+type Settings = Omit<PoolSettings, 'source'>;
+type Replica = ReturnType<typeof createReplica>;
+
 /** The time of a replica that is not used until it is measured again. */
 const notMeasured = Number.NEGATIVE_INFINITY;
+
+function createReplica(url: string, primary: PrimaryWatch, environment: Environment, settings: Settings) {
+  const source: Source = {
+    url,
+    whenAvailable: () => Promise.resolve(),
+    examine: (connection) => examineReplica(connection, environment, primary.server),
+  };
+  const pool = new Pool({ ...settings, source });
+  // currentAtMs: when the primary was at the position that this replica has replayed.
+  return { name: addressOf(url), pool, currentAtMs: notMeasured, pages: 0 };
+}
+
+const lagMs = ({ currentAtMs }: Replica) => performance.now() - currentAtMs;
+const isUsed = (replica: Replica) => lagMs(replica) < postgresBounds.replicaLagMs;
 
 export function createReplicas(
   primaryWatch: PrimaryWatch,
   urls: readonly string[],
   environment: Environment,
-  settings: Omit<PoolSettings, 'source'>,
+  settings: Settings,
 ) {
   // A separate connection: if all others are busy, replicas must stay in use.
   const primary = new Pool({ ...settings, source: primaryWatch, connections: 1 });
-  const replicas = urls.map((url) => {
-    const source: Source = {
-      url,
-      whenAvailable: () => Promise.resolve(),
-      examine: (connection) => examineReplica(connection, environment, primaryWatch.server),
-    };
-    const pool = new Pool({ ...settings, source });
-    // currentAtMs: when the primary was at the position that this replica has replayed.
-    return { name: addressOf(url), pool, currentAtMs: notMeasured, pages: 0 };
-  });
-  type Replica = (typeof replicas)[number];
+  const replicas = urls.map((url) => createReplica(url, primaryWatch, environment, settings));
   /** Where the primary's log was at times of our own clock. Clocks of servers are never compared. */
   const marks: { atMs: number; position: bigint }[] = [];
   const stopped = new AbortController();
   let turn = 0;
 
-  const lagMs = ({ currentAtMs }: Replica) => performance.now() - currentAtMs;
-  const isUsed = (replica: Replica) => lagMs(replica) < postgresBounds.replicaLagMs;
-
-  async function markPrimary(): Promise<void> {
+  async function measure(replica: Replica): Promise<void> {
+    const reached = positionOf(await replica.pool.query(replayed, []));
     // The time is taken first: the position includes everything that was committed by then.
     const atMs = performance.now();
-    marks.push({ atMs, position: positionOf(await primary.query(written, [])) });
+    const position = positionOf(await primary.query(written, []));
+    marks.push({ atMs, position });
     while (atMs - marks[0]!.atMs > postgresBounds.replicaMarksMs) marks.shift();
-  }
-
-  async function measure(replica: Replica): Promise<void> {
-    const position = positionOf(await replica.pool.query(replayed, []));
-    await markPrimary();
     // A replica ahead of the primary follows another server, which was replaced.
-    const isAhead = marks.at(-1)!.position < position;
-    const reached = isAhead ? undefined : marks.findLast((mark) => mark.position <= position);
-    replica.currentAtMs = reached?.atMs ?? notMeasured;
+    const mark = position < reached ? undefined : marks.findLast((mark) => mark.position <= reached);
+    replica.currentAtMs = mark?.atMs ?? notMeasured;
   }
 
   async function keepMeasuring(replica: Replica): Promise<void> {
@@ -76,62 +77,59 @@ export function createReplicas(
     for (const replica of replicas) replica.currentAtMs = notMeasured;
   });
 
-  const ofEach = (value: (replica: Replica) => number) => () =>
-    Object.fromEntries(replicas.map((replica) => [replica.name, value(replica)]));
-
   return {
     /**
      * Reads from a replica that is less than `replicaLagMs` behind and had replayed up to `walPosition`
      * before it read. Resolves to undefined if no replica qualifies.
      */
-    async query(
-      statement: Statement,
-      values: readonly Value[],
-      walPosition: bigint,
-    ): Promise<Rows | undefined> {
+    async query(...read: Read): Promise<Rows | undefined> {
       const usable = replicas.filter(isUsed);
       const replica = usable[turn++ % usable.length];
-      if (replica === undefined) return undefined;
-      const read = () => replica.pool.queryAfterProgress(statement, values, postgresBounds.replicaAnswerMs);
-      try {
-        let [progress, rows] = await read();
-        if (positionOf(progress) < walPosition) {
-          // A standby can show a commit just before the primary does. The next page of a client that saw it
-          // must not go to the primary at once.
-          await wait(postgresBounds.replicaCatchUpMs);
-          [progress, rows] = await read();
-        }
-        if (positionOf(progress) < walPosition) return undefined;
-        replica.pages += 1;
-        note({ 'partner_network.database.server': `replica ${replicas.indexOf(replica) + 1}` });
-        return rows;
-      } catch (error) {
-        if (!(error instanceof StoreUnavailable)) throw error;
-        replica.currentAtMs = notMeasured;
-        return undefined;
-      }
+      const rows = replica && (await readFrom(replica, ...read));
+      const server = `replica ${replicas.indexOf(replica!) + 1}`;
+      if (rows !== undefined) note({ 'partner_network.database.server': server });
+      return rows;
     },
-
-    metrics: [
-      metric(
-        'partner_network_replica_lag_seconds',
-        ofEach((replica) => (replica.currentAtMs === notMeasured ? Number.NaN : lagMs(replica) / 1_000)),
-      ),
-      metric(
-        'partner_network_replica_used',
-        ofEach((replica) => Number(isUsed(replica))),
-      ),
-      metric(
-        'partner_network_replica_pages_total',
-        ofEach(({ pages }) => pages),
-      ),
-    ],
-
+    metrics: metricsOf(replicas),
     async close(): Promise<void> {
       stopped.abort();
       await Promise.all([primary, ...replicas.map(({ pool }) => pool)].map((pool) => pool.close()));
     },
   };
+}
+
+type Read = [statement: Statement, values: readonly Value[], walPosition: bigint];
+
+async function readFrom(replica: Replica, ...[statement, values, walPosition]: Read) {
+  const read = () => replica.pool.queryAfterProgress(statement, values, postgresBounds.replicaAnswerMs);
+  try {
+    let [progress, rows] = await read();
+    if (positionOf(progress) < walPosition) {
+      // A standby can show a commit just before the primary does. The next page of a client that saw it must
+      // not go to the primary at once.
+      await wait(postgresBounds.replicaCatchUpMs);
+      [progress, rows] = await read();
+    }
+    if (positionOf(progress) < walPosition) return undefined;
+    replica.pages += 1;
+    return rows;
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error;
+    replica.currentAtMs = notMeasured;
+    return undefined;
+  }
+}
+
+function metricsOf(replicas: readonly Replica[]): Metric[] {
+  const metricOfEach = (name: MetricName, value: (replica: Replica) => number) =>
+    metric(name, () => Object.fromEntries(replicas.map((replica) => [replica.name, value(replica)])));
+  return [
+    metricOfEach('partner_network_replica_lag_seconds', (replica) =>
+      replica.currentAtMs === notMeasured ? Number.NaN : lagMs(replica) / 1_000,
+    ),
+    metricOfEach('partner_network_replica_used', (replica) => Number(isUsed(replica))),
+    metricOfEach('partner_network_replica_pages_total', ({ pages }) => pages),
+  ];
 }
 
 /** The log position in a row, or -1, which is before all positions, if the server has no position. */

@@ -25,7 +25,7 @@ import { createGrantWrites } from './grants.ts';
 import { type KindWrites, type Merged, type Query, types } from './kind-writes.ts';
 import { createNodes } from './near.ts';
 import { type Batch, Outbox } from './outbox.ts';
-import { createRecordWrites } from './records.ts';
+import { RecordWrites } from './records.ts';
 
 /**
  * Memory to sort a million lines; with the default of 4 MB Postgres sorts on disk. Citus sends the keys of
@@ -125,8 +125,7 @@ export class Run implements ImportRun {
     const [kind, query] = [this.#kind, this.#query];
     const isSpread = await this.#tracked(hasCitus(this.#connection)).catch(translate);
     const nodes = isSpread ? createNodes(kind, query) : undefined;
-    this.#merge =
-      kind === 'grants' ? createGrantWrites(query, nodes) : createRecordWrites(kind, query, nodes);
+    this.#merge = kind === 'grants' ? createGrantWrites(query, nodes) : new RecordWrites(kind, query, nodes);
     const typeOf = (name: string) => (kind === 'grants' ? undefined : types[name]) ?? 'text collate "C"';
     const columns = kind === 'grants' ? this.#columns : [...this.#columns, 'is_timed', 'deleted_at'];
     const typed = columns.map((name) => `${name} ${typeOf(name)}`);

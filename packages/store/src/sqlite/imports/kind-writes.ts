@@ -1,6 +1,5 @@
 import type { SQLInputValue } from 'node:sqlite';
 import type { ImportResult, Missing } from '../../port.ts';
-import type { UndoFile } from '../../sql/undo.ts';
 
 /** What the rows of a segment are: lines with or without `updated_at`, deletions, or lines of grants. */
 export type SegmentForm = 'timed' | 'untimed' | 'deletion' | 'grant';
@@ -21,11 +20,6 @@ export interface Segment {
 
 /** The outcomes of lines, and the number of records that were deleted because the file does not have them. */
 export type Tally = Record<'written' | 'stale' | 'deleted' | 'missing', number>;
-
-export interface WriteOptions {
-  readonly overwrites: boolean;
-  readonly undo: UndoFile | undefined;
-}
 
 /** The statements for one kind of records. They add to a tally; lines without an outcome are unchanged. */
 export interface KindWrites {

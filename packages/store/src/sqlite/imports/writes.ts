@@ -46,7 +46,7 @@ export function createImportWrites(
   const writes =
     kind === 'grants'
       ? createGrantWrites(db, tally)
-      : createRecordWrites(db, kind, startedAt, tally, { overwrites, undo });
+      : createRecordWrites({ db, kind, overwrites, undo }, startedAt, tally);
   db.exec(`pragma cache_size = -${cacheKibibytes}`);
   const creates = writes.tables.map((table) => `create temp table ${table}`);
   transaction(db, 'deferred', () => db.exec(creates.join('; ')));
@@ -55,13 +55,9 @@ export function createImportWrites(
   let placed = 0;
   let staged = 0;
 
-  function begin(): void {
-    if (!db.isTransaction) beginWriting();
-  }
-
   function place(segment: Segment): boolean {
     if (!segment.isSorted) return false;
-    begin();
+    if (!db.isTransaction) beginWriting();
     if (writes.place(segment)) return true;
     if (placed === 0) db.exec('rollback');
     return false;
@@ -90,7 +86,7 @@ export function createImportWrites(
     /** Commits or rolls back. With `holds`, it does not commit if lines are rejected: `commit` follows. */
     write: ({ mode, skipsRejected = false, audit, holds = false }: WriteRequest): ImportResult =>
       attempt(db, () => {
-        begin();
+        if (!db.isTransaction) beginWriting();
         if (deletesMissing) writes.deleteMissing();
         const rejected = staged > 0 ? writes.move() : [];
         const { written, stale, deleted, missing } = tally;

@@ -28,7 +28,7 @@ const exposed = new Set(
 test('every metric of the catalogue is read somewhere', () => {
   const readers = sources.filter((file) => /^packages\/[\w-]+\/src\//.test(file)).map(read);
   for (const name of Object.keys(metricCatalogue)) {
-    const uses = new RegExp(`\\bmetric(Of)?\\(\\s*'${name}'`);
+    const uses = new RegExp(`\\bmetric(Of(Each)?)?\\(\\s*'${name}'`);
     assert.ok(
       readers.some((text) => uses.test(text)),
       name,

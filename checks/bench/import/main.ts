@@ -5,7 +5,6 @@ import { withoutOwnServers } from '../../../packages/testkit/servers/postgres-st
 import { print, runProgram, say, withDefault } from '../../lib/program.ts';
 import { engines } from '../lib/service.ts';
 import { spreadOf } from '../lib/statistics.ts';
-import { measureChanges, mostOldShare, mostUndoShare } from './changes.ts';
 import { orders } from './data.ts';
 import { leastShare, type Measured, measure, type Plan, shareOf, ways } from './measure.ts';
 
@@ -19,12 +18,7 @@ Makes a file of balances, loads it into each engine in three ways in turn, and p
   imported  "partner-network import" with all checks, including the start of its process
 Rows come in the order of the table's key (sorted), which is best for bulk paths, and in another order
 (scattered). Ends with status 1 if an import is slower than half of the bare bulk path, or its process
-takes more than ${mostMegabytes} MB.
-
-With --changes it measures other imports of the same number of balances instead: changes, the same with an
-undo file, the import of that file, and on Postgres deletions with old and with current statistics. Ends with
-status 1 if an undo file takes more than ${mostUndoShare} times as long, or old statistics
-more than ${mostOldShare} times.`;
+takes more than ${mostMegabytes} MB.`;
 
 /** Prints the measurements and returns a sentence for each missed goal. */
 function report(measured: readonly Measured[], { rows, ways }: Plan): string[] {
@@ -50,27 +44,6 @@ function report(measured: readonly Measured[], { rows, ways }: Plan): string[] {
   return faults;
 }
 
-/** Measures changes and prints them. Returns a sentence for each missed goal. */
-async function reportChanges({ engines, rows, rounds }: Plan): Promise<string[]> {
-  const faults: string[] = [];
-  for (const engine of engines) {
-    const steps = await measureChanges(engine, rows, rounds);
-    print(`\n${engine}, ${rows.toLocaleString('en')} balances`);
-    for (const [name, seconds] of Object.entries(steps))
-      print(`  ${seconds.toFixed(1).padStart(7)} s  ${name}`);
-    const compare = (name: string, other: string, most: number) => {
-      if (steps[name] === undefined) return;
-      const share = steps[name] / steps[other]!;
-      print(`  ${share.toFixed(2).padStart(7)}    ${name} / ${other}`);
-      if (share > most) faults.push(`${engine}: ${name} takes more than ${most} times as long as ${other}.`);
-    };
-    compare('changed, with an undo file', 'changed', mostUndoShare);
-    compare('taken back', 'changed', mostUndoShare);
-    compare('deleted, with old statistics', 'deleted, with current statistics', mostOldShare);
-  }
-  return faults;
-}
-
 await runProgram({
   usage: 'npm run bench -- import',
   about,
@@ -80,10 +53,9 @@ await runProgram({
     engine: optional('NAME', oneOf(engines), 'only sqlite or postgres'),
     order: optional('NAME', oneOf(orders), `only ${orders.join(' or ')}`),
     memory: flag('only the import, once each, to measure its memory'),
-    changes: flag('only imports of records that exist'),
   },
   missing: ({ engine }) => engine !== 'sqlite' && withoutOwnServers(),
-  run: async ({ rows, rounds, engine, order, memory, changes }) => {
+  run: async ({ rows, rounds, engine, order, memory }) => {
     const plan: Plan = {
       rows,
       rounds: memory ? 1 : rounds,
@@ -91,7 +63,7 @@ await runProgram({
       orders: order === undefined ? orders : [order],
       ways: memory ? ['imported'] : ways,
     };
-    const faults = changes ? await reportChanges(plan) : report(await measure(plan), plan);
+    const faults = report(await measure(plan), plan);
     for (const fault of faults) say(fault);
     return faults.length === 0;
   },

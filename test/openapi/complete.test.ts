@@ -71,17 +71,6 @@ test('has nothing that breaks the generators and mocks of others', () => {
   }
 });
 
-test('has a sample of every operation for the client and for curl', () => {
-  for (const operation of operations) {
-    const samples: { label: string; source: string }[] = operationAt(operation)['x-codeSamples'];
-    assert.deepEqual(
-      samples.map(({ label }) => label),
-      ['@partner-network/client', 'curl'],
-    );
-    assert.match(samples[1]!.source, new RegExp(`^curl .*/${operation.name}[?"]`));
-  }
-});
-
 test('has every code of the catalogue as an example under its status, filled in', () => {
   const statuses = [...new Set(Object.values(errorCatalogue).map(({ status }) => String(status)))].sort();
   const everywhere = new Set<string>();

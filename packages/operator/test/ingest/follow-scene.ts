@@ -62,7 +62,7 @@ export async function openScene(t: TestContext) {
 }
 
 /** The store with another write of import runs. */
-export function withWrite(
+function withWrite(
   store: Store,
   write: (run: ImportRun, how: ImportWrite) => Promise<ImportResult>,
 ): Store {

@@ -31,25 +31,6 @@ function magnitude(integer: bigint): bigint {
   return integer < 0n ? -integer : integer;
 }
 
-const repeated = [
-  ['twice on the first level', '{"a":1,"a":2}', 'a'],
-  ['twice with the same value', '{"a":1,"a":1}', 'a'],
-  ['once plain and once escaped', '{"a":1,"\\u0061":2}', 'a'],
-  ['once as an emoji and once as its surrogates', '{"🦊":1,"\\ud83e\\uDD8A":2}', '🦊'],
-  ['with a space before its colon', '{"a" :1,"b":2,"a"\t:3}', 'a'],
-  ['twice and empty', '{"":1,"":2}', ''],
-  ['twice as a quotation mark', '{"\\"":1,"\\u0022":2}', '"'],
-  ['twice as __proto__', '{"__proto__":1,"__proto__":2}', '__proto__'],
-  ['again after an object between', '{"a":1,"b":{"a":2},"a":3}', 'a'],
-  ['again after a string with a brace', '{"a":"}","a":"{"}', 'a'],
-] as const;
-
-for (const [what, text, key] of repeated) {
-  test(`rejects a key that occurs ${what}`, () => {
-    assert.deepEqual(readJson(text), { code: 'DUPLICATE_KEY', path: [key] });
-  });
-}
-
 test('allows the same key in different objects, and in strings', () => {
   const texts = [
     '{"a":{"a":{"a":1}}}',

@@ -143,22 +143,6 @@ test('a package that is not installed as the lockfile says is an error', (t) => 
   assert.throws(() => productionPackages(folder), said);
 });
 
-test('npm run check -- audit fails with a message if it cannot reach the registry, even with npm -s', () => {
-  const env = {
-    ...process.env,
-    npm_config_registry: 'http://127.0.0.1:1',
-    npm_config_fetch_retries: '0',
-    npm_config_logs_max: '0',
-  };
-  const { status, stderr } = spawnSync('npm', ['run', '-s', 'check', '--', 'audit'], {
-    cwd: root,
-    env,
-    encoding: 'utf8',
-  });
-  assert.equal(status, 1);
-  assert.match(stderr, /audit endpoint returned an error/);
-});
-
 /** `FILE`: "NAME", "NAME" — the tests that the document names. A name may contain a line break. */
 const named = /`([\w./-]+\.ts)`:\s+((?:"[^"]+"(?:,\s+)?)+)/g;
 

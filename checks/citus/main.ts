@@ -40,12 +40,11 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const suites = {
   store: [
     'packages/store/test/{roles,deletions,export-bytes,import-races,moves,rotation-races}.test.ts',
-    'packages/store/test/same-bytes.test.ts',
     'packages/store/test/postgres/{postgres,constraints,records,migrate-indexes}.test.ts',
   ],
   http: [
     'packages/service/test/{brands,balances}/*.test.ts',
-    'packages/operator/test/ingest/{import{,-batches,-replace,-follow,-bad-json},killed,model}.test.ts',
+    'packages/operator/test/ingest/{import{,-batches,-follow,-bad-json},killed,model}.test.ts',
   ],
   migrations: ['checks/citus/test/migrations.test.ts'],
 };

@@ -4,7 +4,7 @@ import { fieldsOf, type Kind } from './import-model.ts';
 import { anyText, aroundLength } from './words.ts';
 
 /** A member of a record: its name, and its value as JSON. */
-export type Member = readonly [name: string, json: string];
+type Member = readonly [name: string, json: string];
 
 const asJson = (words: fc.Arbitrary<string>) => words.map((text) => JSON.stringify(text));
 
@@ -110,10 +110,3 @@ export function withTypo(
   // UTF-8 cannot encode lone surrogates.
   return (line.slice(0, place) + piece + line.slice(place + drop)).toWellFormed();
 }
-
-/** Personal data, which reports must not repeat. */
-export const personal = fc.oneof(
-  fc.stringMatching(/^[a-z]{3,8}\.[a-z]{3,8}@[a-z]{3,8}\.(?:com|org|example)$/),
-  fc.stringMatching(/^\+1 \([2-9][0-8]1\) [2-9]55-[0-9]{4}$/),
-  fc.constantFrom('4111 1111 1111 1111', '4111111111111111', '378282246310005', '078-05-1120', '123-45-6789'),
-);

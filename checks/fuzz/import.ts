@@ -4,15 +4,13 @@ import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { type ImportReport, importRecords } from '../../packages/operator/src/ingest/import.ts';
 import { kinds } from '../../packages/operator/src/ingest/kinds.ts';
-import type { PersonalDataPolicy } from '../../packages/operator/src/ingest/personal-data/personal-data.ts';
 import { readCsv } from '../../packages/operator/src/ingest/read/csv.ts';
 import { InexactNumber, readJson } from '../../packages/operator/src/ingest/read/json.ts';
 import { readJsonLines } from '../../packages/operator/src/ingest/read/json-lines.ts';
 import type { Reading } from '../../packages/operator/src/ingest/record-check.ts';
 import type { Store } from '../../packages/store/src/port.ts';
 import { openFuzzStore } from './http-service.ts';
-import { csvOf, rejectedRows, type Table, table } from './import-csv.ts';
-import { lineOf, type Member, personal, recordOf, typo, withTypo } from './import-lines.ts';
+import { lineOf, recordOf, typo, withTypo } from './import-lines.ts';
 import { fieldsOf, type Kind, wrongFieldsOf } from './import-model.ts';
 import { isOtherNumber, parseWhole } from './json-model.ts';
 import type { Target } from './target.ts';
@@ -32,16 +30,12 @@ export const imports: Target = {
       property: fc.asyncProperty(
         fc.oneof(
           fc.tuple(fc.constant('lines'), fc.constantFrom<Kind>('brands', 'balances', 'grants').chain(fileOf)),
-          fc.tuple(fc.constant('table'), table, cuts),
           fc.tuple(fc.constant('noise'), noise, cuts),
-          fc.tuple(fc.constant('person'), personalBrand, fc.constant(undefined)),
         ) as fc.Arbitrary<Input>,
         async (input) => {
           empty();
           if (input[0] === 'lines') await judgeLines(store, ...input[1]);
-          else if (input[0] === 'table') await judgeTable(store, input[1], input[2]);
-          else if (input[0] === 'noise') await judgeNoise(input[1], input[2]);
-          else await judgePerson(store, input[1]);
+          else await judgeNoise(input[1], input[2]);
         },
       ),
     };
@@ -49,11 +43,7 @@ export const imports: Target = {
 };
 
 type Lines = readonly [kind: Kind, lines: readonly string[], cuts: readonly number[]];
-type Input =
-  | ['lines', Lines]
-  | ['table', Table, readonly number[]]
-  | ['noise', string, readonly number[]]
-  | ['person', PersonalBrand];
+type Input = ['lines', Lines] | ['noise', string, readonly number[]];
 
 /** Where a file is cut into chunks. The result must not depend on it. */
 const cuts = fc.array(fc.nat(2_000), { maxLength: 3 });
@@ -82,14 +72,11 @@ async function* chunksOf(text: string, places: readonly number[]): AsyncGenerato
   }
 }
 
-function importFrom(
-  store: Store,
-  readings: AsyncIterable<readonly Reading[]>,
-  kind: Kind,
-  personalData: PersonalDataPolicy = 'allow',
-): Promise<ImportReport> {
-  const options = { kind, partnerId: 'acme', skipInvalid: true, dryRun: false, personalData } as const;
-  return importRecords(store, () => readings, options);
+/** The records are random: no part of them is personal data. */
+const options = { partnerId: 'acme', skipInvalid: true, dryRun: false, personalData: 'allow' } as const;
+
+function importFrom(store: Store, readings: AsyncIterable<readonly Reading[]>, kind: Kind) {
+  return importRecords(store, () => readings, { ...options, kind });
 }
 
 const partners = new Set(['acme', 'zenith', 'closed']);
@@ -181,17 +168,6 @@ async function exported(store: Store, kind: Kind): Promise<string> {
   return text;
 }
 
-async function judgeTable(store: Store, given: Table, places: readonly number[]): Promise<void> {
-  const { kind } = given;
-  const report = await importFrom(store, readCsv(chunksOf(csvOf(given), places), kinds[kind].schema), kind);
-  const lines = report.rejected.map(({ line }) => line);
-  assert.deepEqual(
-    lines,
-    rejectedRows(given, (id) => partners.has(id)),
-  );
-  await judgeReturn(store, kind);
-}
-
 /** Typical pieces of files, in any order. */
 const noise = fc
   .array(
@@ -218,30 +194,4 @@ async function judgeNoise(text: string, places: readonly number[]): Promise<void
     const inPieces = (await Array.fromAsync(read(chunksOf(text, places)))).flat();
     assert.deepEqual(inPieces, whole);
   }
-}
-
-interface PersonalBrand {
-  readonly person: string;
-  readonly members: readonly Member[];
-}
-
-/** A record with personal data in one place, and perhaps other faults. */
-const personalBrand: fc.Arbitrary<PersonalBrand> = fc
-  .tuple(personal, fc.constantFrom('reference', 'value', 'key'), fc.constantFrom('"Name"', '""', '7'))
-  .map(([person, place, name]) => ({
-    person,
-    members: [
-      ['name', name],
-      ['reference_id', JSON.stringify(place === 'reference' ? person : 'ref')],
-      ...(place === 'value' ? [['metadata', JSON.stringify({ note: person })] as const] : []),
-      ...(place === 'key' ? [['metadata', JSON.stringify({ [person]: 'x' })] as const] : []),
-    ],
-  }));
-
-async function judgePerson(store: Store, { person, members }: PersonalBrand): Promise<void> {
-  const lines = readJsonLines(chunksOf(lineOf(members, ''), []));
-  const report = await importFrom(store, lines, 'brands', 'reject');
-  const codes = report.rejected.flatMap(({ errors }) => errors.map(({ code }) => code));
-  assert.ok(codes.includes('PERSONAL_DATA'), `${person} is accepted`);
-  assert.ok(!JSON.stringify(report).includes(person), `${person} is repeated`);
 }

@@ -128,22 +128,82 @@ test('finds no fault in a run that kept all promises', () => {
 const one = acme.length - 1;
 const onePage = /shows the data of one moment/;
 const walks = /exactly once/;
+const access = /keys and grants/;
+const recovery = /all parts recover/;
 
-for (const [what, records, promise] of [
-  ['a missing brand', acme.toSpliced(150, 1), onePage],
-  ['a brand missing from a walk', acme.toSpliced(150, 1), walks],
-  ['a duplicate brand', acme.toSpliced(150, 0, acme[20]!), walks],
-  ['brands out of order', acme.with(3, acme[4]!).with(4, acme[3]!), walks],
-  ['another version of a brand', acme.with(one, brandText('acme', one, 9)), onePage],
-  ['a brand that never existed', [...acme, brandText('acme', 999, 0)], onePage],
-  ["another partner's brand", acme.with(7, brandText('zenith', 7, 0)), /another partner/],
-] as const) {
-  test(`finds ${what}`, () => assertBroken({ answers: walkThrough(records) }, promise));
+/** Answers beside those of a run without a fault. */
+const also = (...answers: Answer[]) => ({ answers: [...walkThrough(acme), balancesPage(), ...answers] });
+const admitted = (count: number) =>
+  Array.from({ length: count }, (_, index) =>
+    pageOf(acme, 0, { walk: 10 + index, sentMs: startedMs + 10_000 + index, receivedMs: startedMs + 10_900 }),
+  );
+const logged = (count: number, more: object) =>
+  Array.from({ length: count }, (_, index) =>
+    JSON.stringify({ operation: 'listBrands', partner_id: 'acme', time: startedMs + index, ...more }),
+  );
+const late = logged(1, { status: 503, duration_ms: 2_600, time: startedMs + 50_000 });
+const quick = { status: 200, duration_ms: 5 };
+const unavailable = refusal(503, 'API_ERROR', 'SERVICE_UNAVAILABLE');
+const atStart = pageOf(acme, 0, { ...unavailable, sentMs: startedMs, receivedMs: startedMs + 9 });
+
+/** A run in which the receipt is missing, and its instance ended some time after the answer. */
+const ended = (how: 'kill' | 'terminate', afterMs: number): Choices => ({
+  receipts: new Set(),
+  faults: [{ ...fault, part: 'instance a' }],
+  instances: [{ name: 'a', endings: [{ how, atMs: balancesPage().receivedMs + afterMs }] }],
+});
+const alone = [{ name: 'a', endings: [{ how: 'by itself' as const, atMs: startedMs }] }];
+
+for (const [what, choices, promise] of [
+  ['a missing brand', { answers: walkThrough(acme.toSpliced(150, 1)) }, onePage],
+  ['a brand missing from a walk', { answers: walkThrough(acme.toSpliced(150, 1)) }, walks],
+  ['a duplicate brand', { answers: walkThrough(acme.toSpliced(150, 0, acme[20]!)) }, walks],
+  ['brands out of order', { answers: walkThrough(acme.with(3, acme[4]!).with(4, acme[3]!)) }, walks],
+  ['another version', { answers: walkThrough(acme.with(one, brandText('acme', one, 9))) }, onePage],
+  ['an unknown brand', { answers: walkThrough([...acme, brandText('acme', 999, 0)]) }, onePage],
+  ["another's brand", { answers: walkThrough(acme.with(7, brandText('zenith', 7, 0))) }, /another partner/],
+  ['a last walk that does not reach its last page', { isComplete: false }, /no write is lost/],
+  ['51 admitted requests in a second', also(...admitted(51)), /at most 50 .* by callers/],
+  ['51 admitted requests in the logs', { logs: logged(51, quick) }, /at most 50 .* by logs/],
+  ['a late answer', { logs: late }, /answered within 2 s/],
+  ['a lost receipt', { receipts: new Set<string>() }, /has a receipt/],
+  ['a lost receipt long before a kill', ended('kill', 1_500), /has a receipt/],
+  ['a lost receipt before a regular end', ended('terminate', 500), /has a receipt/],
+  ['an unknown code', also(pageOf(acme, 0, refusal(503, 'API_ERROR', 'OUT_OF_LUCK'))), /documented/],
+  ['a body that is not JSON', also(pageOf(acme, 0, { walk: 3, status: 503, body: '<' })), /documented/],
+  ['a 503 before the first fault', also(atStart), /only 200 and 429/],
+  ['a refused valid key', also(pageOf(acme, 0, refusal(401, 'API_KEY_ERROR', 'API_KEY_REVOKED'))), access],
+  ['a page for an unknown key', also(pageOf(acme, 0, { keyId: 'KEY_none' })), access],
+  ['balances without a grant', also(balancesPage({ customerId: 'zenith-steady-0' })), access],
+  [
+    'a refused grant',
+    also(balancesPage({ ...refusal(403, 'GRANT_ERROR', 'GRANT_NOT_FOUND'), walk: 2 })),
+    access,
+  ],
+  ['an instance that ends by itself', { instances: alone }, recovery],
+  ['a part that does not recover', { unrecovered: ['instance a is not ready'] }, recovery],
+] satisfies [string, Choices, RegExp][]) {
+  test(`finds ${what}`, () => assertBroken(choices, promise));
 }
 
-test('finds a last walk that does not reach its last page', () => {
-  assertBroken({ isComplete: false }, /no write is lost/);
-});
+const redisLost = [{ sentMs: startedMs + 10_400, receivedMs: startedMs + 10_600 }];
+
+for (const [what, choices] of [
+  ['50 admitted requests in a second', also(...admitted(50))],
+  ['50 admitted requests in the logs', { logs: logged(50, quick) }],
+  ['twice the rate when Redis is lost', { ...also(...admitted(100)), redisSwitches: redisLost }],
+  [
+    'a late answer of a frozen instance',
+    { logs: late, faults: [{ ...fault, part: 'instance a', harm: 'freeze' }] },
+  ],
+  ['a lost receipt in the second before a kill', ended('kill', 500)],
+  [
+    'a 503 in a stall of the machine',
+    { ...also(atStart), stalls: [{ sentMs: startedMs - 500, receivedMs: startedMs }] },
+  ],
+] satisfies [string, Choices][]) {
+  test(`accepts ${what}`, () => assertKept(choices));
+}
 
 /** Changes a brand some time before the walk begins. */
 async function changeBrand(history: History, index: number, value: string | undefined, agoMs: number) {
@@ -178,115 +238,4 @@ test('finds late lines that were written, and a deleted brand that comes back', 
   history.late.push({ atMs: startedMs, lines: 5, taken: 1 });
   assertBroken({ history }, promise);
   assertBroken({ history: await changeBrand(createHistory(), 0, undefined, 3_000) }, promise);
-});
-
-const admitted = (count: number) =>
-  Array.from({ length: count }, (_, index) =>
-    pageOf(acme, 0, { walk: 10 + index, sentMs: startedMs + 10_000 + index, receivedMs: startedMs + 10_900 }),
-  );
-
-test('finds 51 admitted requests in a second, and accepts 50', () => {
-  assertBroken({ answers: [...admitted(51), balancesPage()] }, /at most 50 .* by callers/);
-  const fine = brokenIn({ answers: [...walkThrough(acme), ...admitted(50), balancesPage()] });
-  assert.deepEqual(fine, []);
-});
-
-test('finds 51 admitted requests in a second of the logs', () => {
-  const line = { operation: 'listBrands', partner_id: 'acme', status: 200, duration_ms: 5 };
-  const logs = (count: number) =>
-    Array.from({ length: count }, (_, index) => JSON.stringify({ ...line, time: startedMs + index }));
-  assertBroken({ logs: logs(51) }, /at most 50 .* by logs/);
-  assertKept({ logs: logs(50) });
-});
-
-test('accepts twice the rate only in a second in which Redis was lost or returned', () => {
-  const brokenWith = (count: number, ...[sentMs, receivedMs]: [number, number]) =>
-    brokenIn(
-      runOf({
-        answers: [...walkThrough(acme), ...admitted(count), balancesPage()],
-        redisSwitches: [{ sentMs: startedMs + sentMs, receivedMs: startedMs + receivedMs }],
-      }),
-    );
-  // The admissions begin at 10 s. Redis is lost before, in and after that second.
-  for (const [from, to] of [
-    [8_900, 9_100],
-    [10_400, 10_600],
-    [10_900, 11_100],
-  ] as const) {
-    assert.deepEqual(brokenWith(100, from, to), [], `${from}`);
-    assert.equal(brokenWith(101, from, to).length, 1, `${from}`);
-  }
-  for (const [from, to] of [
-    [8_500, 8_700],
-    [11_100, 11_300],
-  ] as const) {
-    assert.equal(brokenWith(51, from, to).length, 1, `${from}`);
-  }
-});
-
-test('finds a late answer, except of a frozen instance', () => {
-  const line = { operation: 'listBrands', partner_id: 'acme', status: 503, time: startedMs + 50_000 };
-  const logs = [JSON.stringify({ ...line, duration_ms: 2_600 })];
-  assertBroken({ logs }, /answered within 2 s/);
-  const faults: Applied[] = [{ ...fault, part: 'instance a', harm: 'freeze' }];
-  assertKept({ logs, faults });
-});
-
-test('finds a lost receipt, except in the second before a kill', () => {
-  const receipts = new Set<string>();
-  const lost = /has a receipt/;
-  assertBroken({ receipts }, lost);
-  const killed = (how: 'kill' | 'terminate', afterMs: number): Partial<Run> => ({
-    receipts,
-    faults: [{ ...fault, part: 'instance a' }],
-    instances: [{ name: 'a', endings: [{ how, atMs: balancesPage().receivedMs + afterMs }] }],
-  });
-  assertKept(killed('kill', 500));
-  assertBroken(killed('kill', 1_500), lost);
-  assertBroken(killed('terminate', 500), lost);
-  // A frozen instance writes nothing.
-  const { receivedMs } = balancesPage();
-  const frozen: Applied = { ...fault, part: 'instance a', harm: 'freeze', beganMs: receivedMs + 100 };
-  const faults = [{ ...frozen, overMs: receivedMs + 3_000 }];
-  assertKept({ ...killed('kill', 3_050), faults });
-});
-
-const foreign = 'zenith-steady-0';
-const busy = refusal(503, 'API_ERROR', 'SERVICE_UNAVAILABLE');
-for (const [what, change, promise] of [
-  ['an unknown error code', refusal(503, 'API_ERROR', 'OUT_OF_LUCK'), /documented/],
-  ['an internal error', refusal(500, 'API_ERROR', 'INTERNAL_SERVER_ERROR'), /documented/],
-  ['a body that is not JSON', { walk: 3, status: 503, body: '<html>' }, /documented/],
-  [
-    'a 503 before the first fault',
-    { ...busy, sentMs: startedMs, receivedMs: startedMs + 9 },
-    /only 200 and 429/,
-  ],
-  ['a refused valid key', refusal(401, 'API_KEY_ERROR', 'API_KEY_REVOKED'), /keys and grants/],
-  ['a page for an unknown key', { keyId: 'KEY_none' }, /keys and grants/],
-] as const) {
-  test(`finds ${what}`, () => {
-    const answers = [...walkThrough(acme), balancesPage(), pageOf(acme, 0, change)];
-    assertBroken({ answers }, promise);
-  });
-}
-
-test('ignores answers during a stall of the machine', () => {
-  const unavailable = pageOf(acme, 0, { ...busy, sentMs: startedMs, receivedMs: startedMs + 9 });
-  const answers = [...walkThrough(acme), balancesPage(), unavailable];
-  const stalls = [{ sentMs: startedMs - 500, receivedMs: startedMs }];
-  assertKept({ answers, stalls });
-});
-
-test('finds balances without a grant, and a refused grant', () => {
-  const opened = balancesPage({ customerId: foreign });
-  assertBroken({ answers: [...walkThrough(acme), opened] }, /keys and grants/);
-  const refused = balancesPage(refusal(403, 'GRANT_ERROR', 'GRANT_NOT_FOUND'));
-  assertBroken({ answers: [...walkThrough(acme), refused] }, /keys and grants/);
-});
-
-test('finds an instance that ends by itself, and a part that does not recover', () => {
-  const ended = [{ name: 'a', endings: [{ how: 'by itself' as const, atMs: startedMs }] }];
-  assertBroken({ instances: ended }, /all parts recover/);
-  assertBroken({ unrecovered: ['instance a is not ready'] }, /all parts recover/);
 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ErrorCode, errorCatalogue, errorCategories } from '@partner-network/contract/errors';
-import { amount, brandsPerSecond, lengths, pageSize } from '@partner-network/contract/limits';
+import { brandsPerSecond } from '@partner-network/contract/limits';
 import { openApiDocument } from '@partner-network/contract/openapi/document';
 import {
   basePath,
@@ -11,7 +11,6 @@ import {
   type Operation,
   operations,
 } from '@partner-network/contract/operations';
-import { balanceSchema, brandSchema, errorRecordSchema } from '@partner-network/contract/records';
 import { scopes } from '@partner-network/contract/scopes';
 import { isWebAddress } from '../../packages/common/src/text.ts';
 import { examplesOf, type Json, resolve } from './document.ts';
@@ -35,58 +34,6 @@ test('has both listings and nothing else, each with its id, scope and stability'
   assert.equal(operationAt(listBalances)['x-stability'], 'beta');
   const { type, scheme, 'x-scopes': meanings } = document.components.securitySchemes.ApiKey;
   assert.deepEqual([type, scheme, Object.keys(meanings)], ['http', 'bearer', [...scopes]]);
-});
-
-test('has every parameter, filters first, with its bounds, a description and an example to send', () => {
-  for (const operation of operations) {
-    const shown = operationAt(operation).parameters.map((parameter: object) => resolve(document, parameter));
-    const names: string[] = shown.map(({ name }: { name: string }) => name);
-    assert.deepEqual(names.toSorted(), Object.keys(operation.parameters).toSorted());
-    assert.deepEqual(names.slice(-2), ['cursor', 'limit'], 'filters first, then pagination');
-    for (const parameter of shown) {
-      const { required, description, schema } = operation.parameters[parameter.name]!;
-      const { description: _, ...bounds } = schema as { description?: string };
-      assert.partialDeepStrictEqual(parameter, { in: 'query', required, description, schema: bounds });
-      // A cursor belongs to one partner, so it has no example.
-      assert.equal('example' in parameter, parameter.name !== 'cursor', parameter.name);
-      if (schema.type === 'string' && schema.enum === undefined) {
-        assert.equal(parameter.schema.minLength, 1, `an empty ${parameter.name} is refused`);
-      }
-    }
-  }
-  const { Limit, CustomerId, GrantId, ReferenceId, Cursor } = document.components.parameters;
-  assert.partialDeepStrictEqual(Limit.schema, { minimum: 1, maximum: 100, default: 50 });
-  const longest = [CustomerId, GrantId, ReferenceId, Cursor].map(({ schema }) => schema.maxLength);
-  assert.deepEqual(longest, [128, 256, 1024, 1024]);
-});
-
-test('has every field of every record, with its bounds and a description', () => {
-  for (const [name, { required, properties }] of Object.entries({
-    Brand: brandSchema,
-    Balance: balanceSchema,
-    ErrorRecord: errorRecordSchema,
-  })) {
-    const shown = schemas[name];
-    assert.deepEqual(shown.required, required);
-    assert.deepEqual(Object.keys(shown.properties), Object.keys(properties));
-    for (const [field, { description, additionalProperties, format, ...bounds }] of Object.entries<
-      Record<string, unknown>
-    >(properties)) {
-      assert.partialDeepStrictEqual(shown.properties[field], bounds, `${name}.${field}`);
-      if (format === 'date-time') assert.equal(shown.properties[field].format, format);
-      assert.ok(shown.properties[field].description.length >= String(description).length);
-      assert.equal(shown.properties[field].additionalProperties?.type, additionalProperties && 'string');
-    }
-    assert.equal(shown.additionalProperties, undefined, 'a new field must not break an old client');
-  }
-  const { id, amount: money } = schemas.Balance.properties;
-  assert.deepEqual([id.maxLength, money.minimum, money.maximum], [lengths.balanceId, amount.min, amount.max]);
-  const { color, profile_image_url: image, metadata } = schemas.Brand.properties;
-  assert.deepEqual([color.minLength, color.maxLength], [7, 7]);
-  assert.deepEqual([image.minLength, image.maxLength, metadata.maxProperties], [8, 8000, 50]);
-  assert.deepEqual(schemas.BrandsPage.required, ['brands']);
-  assert.deepEqual(schemas.BalancesPage.required, ['balances']);
-  assert.equal(schemas.BrandsPage.properties.brands.maxItems, pageSize.max);
 });
 
 test('allows unknown error codes, and lists all known codes', () => {
@@ -121,17 +68,6 @@ test('has nothing that breaks the generators and mocks of others', () => {
     const { 200: page, 400: refused } = operationAt(operation).responses;
     assert.equal(examplesOf(page)[0]?.[1].value.cursor, undefined, "a mock's walk ends");
     assert.equal(examplesOf(resolve(document, refused))[0]?.[0], 'several-at-once');
-  }
-});
-
-test('has a sample of every operation for the client and for curl', () => {
-  for (const operation of operations) {
-    const samples: { label: string; source: string }[] = operationAt(operation)['x-codeSamples'];
-    assert.deepEqual(
-      samples.map(({ label }) => label),
-      ['@partner-network/client', 'curl'],
-    );
-    assert.match(samples[1]!.source, new RegExp(`^curl .*/${operation.name}[?"]`));
   }
 });
 

@@ -45,13 +45,6 @@ async function lint(name: string, source: string): Promise<void> {
   assert.deepEqual(left, []);
 }
 
-test('Redocly finds a missing operation id', async () => {
-  const document = JSON.parse(readFileSync(openApiFile, 'utf8'));
-  delete document.paths['/brands'].get.operationId;
-  const found = await lintByRedocly(JSON.stringify(document));
-  assert.ok(found.some(({ rule }) => rule === 'operation-operationId'));
-});
-
 test('linters accept docs/openapi.json', () => lint('stored', readFileSync(openApiFile, 'utf8')));
 
 test('linters accept the document that a service or a local sandbox serves', async (t) => {

@@ -49,7 +49,7 @@ export function decisionsIn(metrics: string): Decisions {
  * at an unknown moment in the span. A process that starts without Redis counts as a loss: it does not know
  * what the process before it admitted.
  */
-export function switchesIn(readings: readonly (Decisions & Span)[]): Span[] {
+function switchesIn(readings: readonly (Decisions & Span)[]): Span[] {
   const [first, ...later] = readings;
   if (first === undefined) return [];
   const switches: Span[] = [];

@@ -43,3 +43,12 @@ test('the error of an unknown parameter has its name, also if the name is empty'
     [code, undefined, 'Remove the unknown parameter without a name.'],
   ]);
 });
+
+test('a refusal has at most 20 errors, those of known parameters first', () => {
+  const unknown = Array.from({ length: 50 }, (_, index) => `x${index}`);
+  const found = detailsOf(`limit=0&${unknown.join('&')}`) as unknown[][];
+  assert.deepEqual(
+    found.map(([, field]) => field),
+    ['limit', ...unknown.slice(0, 19)],
+  );
+});

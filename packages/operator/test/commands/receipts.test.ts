@@ -79,14 +79,6 @@ for (const [engine, ...words] of [['sqlite'], ['postgres', '--workers', '2']] as
   );
 }
 
-test('metrics count the receipts that were written, wait or are lost', limits, async (t) => {
-  const { ask, operationsUrl } = await serveFixture(t, 'sqlite');
-  const metric = (name: string) => metricOf(operationsUrl, `partner_network_receipts_${name}`);
-  await Promise.all([ask(), ask()]);
-  await until(5_000, async () => (await metric('written_total')) === 2);
-  assert.deepEqual([await metric('waiting'), await metric('dropped_total')], [0, 0]);
-});
-
 test(
   'the file of receipts is readable by its owner only, and no reading command creates it',
   limits,

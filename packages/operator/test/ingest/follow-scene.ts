@@ -62,10 +62,7 @@ export async function openScene(t: TestContext) {
 }
 
 /** The store with another write of import runs. */
-export function withWrite(
-  store: Store,
-  write: (run: ImportRun, how: ImportWrite) => Promise<ImportResult>,
-): Store {
+function withWrite(store: Store, write: (run: ImportRun, how: ImportWrite) => Promise<ImportResult>): Store {
   const beginImport: Store['beginImport'] = async (...given) => {
     const run = await store.beginImport(...given);
     return { ...run, write: (how) => write(run, how) };

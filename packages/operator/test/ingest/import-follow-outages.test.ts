@@ -1,53 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { OperatorError } from '../../../common/src/operator-error.ts';
 import { parseDatabaseUrl } from '../../../store/src/address.ts';
 import { openStore } from '../../../store/src/engines.ts';
 import { type ImportRun, type Store, StoreUnavailable } from '../../../store/src/port.ts';
-import { migratedDatabase, type TestDatabase } from '../../../testkit/fixtures/database.ts';
+import { migratedDatabase } from '../../../testkit/fixtures/database.ts';
 import { byTest, createdAt } from '../../../testkit/fixtures/fixture.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { startProxy } from '../../../testkit/servers/proxy.ts';
 import { followRecords } from '../../src/ingest/follow.ts';
 import { readJsonLines } from '../../src/ingest/read/json-lines.ts';
-import { gated, openScene, withWrite } from './follow-scene.ts';
+import { gated, openScene } from './follow-scene.ts';
 import { brand, brandsOf } from './import-into.ts';
 
 const answersAgain = /^The database answers again, after \d+ s\. The import continues\.$/;
-
-/** Locks the database until the returned function is called. */
-async function lockDatabase({ execute, lockable }: TestDatabase): Promise<() => Promise<void>> {
-  if (process.env.TEST_ENGINE === 'postgres') return (await lockable()).lock('brands');
-  await execute('begin immediate');
-  return async () => void (await execute('rollback'));
-}
-
-test('continues when the database is back, and loses nothing', async (t) => {
-  const { database, feed, names, follow, withOutages } = await openScene(t);
-  let unlock = async () => {};
-  const reported: string[] = [];
-  const report = (sentence: string) => {
-    reported.push(sentence);
-    if (reported.length === 1) void unlock();
-  };
-  const following = follow(withOutages({ report }).options);
-  await feed.send(brand(1));
-  await until(10_000, async () => (await names()).length === 1);
-  if (process.env.TEST_ENGINE === 'postgres') {
-    const others = 'datname = current_database() and pid <> pg_backend_pid()';
-    await database.execute(`select pg_terminate_backend(pid) from pg_stat_activity where ${others}`);
-  } else unlock = await lockDatabase(database);
-  await feed.send(brand(2, { id: null }), brand(3));
-  await feed.end();
-  assert.equal((await following).written, 3);
-  assert.equal((await names()).length, 3);
-  // A new connection is made without a message.
-  if (process.env.TEST_ENGINE === 'postgres') return assert.deepEqual(reported, []);
-  const lock = 'The embedded database cannot answer now (another command, such as an import, locks it).';
-  assert.equal(reported[0], `${lock} Retrying until it is free.`);
-  assert.match(reported[1]!, answersAgain);
-  assert.equal(reported.length, 2);
-});
 
 const grant = { id: 'g', partner_id: 'acme', customer_id: 'alice' };
 
@@ -107,38 +72,6 @@ test('says that nothing is written when it is stopped before a partner was found
   await feed.send(grant);
   await looking;
 });
-
-for (const hasEnded of [false, true]) {
-  const when = hasEnded ? 'after its input has ended' : 'while more lines may come';
-  test(`waits for a lost database ${when}; stopped, it says which lines are written`, async (t) => {
-    const { database, feed, names, withOutages } = await openScene(t);
-    let isGone = false;
-    const store = withWrite(database.store, async (run, how) => {
-      if (isGone) throw new StoreUnavailable('It is gone.');
-      return run.write(how);
-    });
-    const { options, reported } = withOutages({ stoppedMs: 100 });
-    const failed = assert.rejects(
-      followRecords(store, readJsonLines(feed.chunks), options),
-      (error) =>
-        error instanceof OperatorError &&
-        /^It is gone\. Lines up to 3 were written\. Send/.test(error.message),
-    );
-    await feed.send(brand(1), '', 'nonsense');
-    await until(10_000, async () => (await names()).length === 1);
-    isGone = true;
-    await feed.send(brand(2));
-    if (hasEnded) await feed.end();
-    await until(10_000, () => reported.length === 1);
-    options.stop.abort();
-    await failed;
-    assert.deepEqual(reported, [
-      'It is gone. Retrying until the database returns.',
-      'Stopping. Retrying for up to 1 s.',
-    ]);
-    assert.equal((await names()).length, 1);
-  });
-}
 
 /** A store whose first run never answers, and the runs that it began. */
 function frozenAtFirst(store: Store) {

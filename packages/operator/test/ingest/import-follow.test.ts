@@ -46,17 +46,6 @@ test('reports a bad line at once, skips it, and continues', async (t) => {
   assert.equal((await names()).length, 2);
 });
 
-test('of two lines with the same id, the later one wins, also across commits', async (t) => {
-  const { feed, names, follow } = await openScene(t);
-  const report = follow();
-  const lines = Array.from({ length: ingestBounds.importBatchRecords * 3 + 7 }, (_, index) => index);
-  await feed.send(...lines.map((index) => brand(index % 2, { name: `Name ${index}` })));
-  await feed.end();
-  const { written, stale } = await report;
-  assert.ok(written >= 2 && written + stale === lines.length, `${written} written, ${stale} stale`);
-  assert.deepEqual(await names(), ['Name 1506', 'Name 1505']);
-});
-
 test('stops reading while the database is slower than the feed', async (t) => {
   const { database, options } = await openScene(t);
   const { slow, asked, open } = gated(database.store);

@@ -1,12 +1,10 @@
-/** The shipped client keeps every promise; programs with common faults break those that they should. */
+/** The shipped client keeps every promise of every rehearsal. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { ListingName } from '@partner-network/contract/operations';
 import { PartnerNetwork } from '../../../client/src/index.ts';
-import { rehearsalsBounds } from '../../../service/src/rehearsals/bounds.ts';
-import { type ScenarioName, scenarioList } from '../../../service/src/rehearsals/scenarios.ts';
+import { scenarioList } from '../../../service/src/rehearsals/scenarios.ts';
 import { openPrivateSandbox } from '../../src/rehearse/private-sandbox.ts';
-import { ignores429, restartsOnAnyFault, stopsEarlyAndFollows, type Target } from './naive-programs.ts';
 
 type Variables = Readonly<Record<string, string>>;
 
@@ -35,45 +33,6 @@ async function unkeptBy(
 
 const listings: readonly ListingName[] = ['brands', 'balances'];
 
-type Unkept = Partial<Record<ScenarioName, readonly string[]>>;
-
-/** It retries without a wait, and does not know that a walk can start again. */
-const ofIgnores429: Unkept = {
-  'rate-limited': ['waited-as-asked', 'did-not-hammer'],
-  unavailable: ['waited-as-asked', 'did-not-hammer'],
-  'server-error': ['did-not-hammer'],
-  'bad-gateway': ['did-not-hammer'],
-  torn: ['did-not-hammer'],
-  stalled: ['did-not-hammer'],
-  'expired-cursor': ['reached-the-last-page', 'resumed'],
-};
-
-/** It passes `expired-cursor`, where a restart is right, and stops at no error. */
-const ofRestarts: Unkept = {
-  'rate-limited': ['resumed'],
-  unavailable: ['resumed'],
-  'server-error': ['resumed'],
-  'bad-gateway': ['resumed'],
-  torn: ['resumed'],
-  stalled: ['resumed'],
-  'key-revoked': ['stopped-on-final-errors'],
-  'grant-revoked': ['stopped-on-final-errors'],
-  'unknown-error': ['stopped-on-final-errors'],
-};
-
-const ofStopsEarly: Unkept = { 'short-pages': ['reached-the-last-page'], redirect: ['kept-its-key'] };
-
-const naive: readonly [
-  fault: string,
-  program: (target: Target) => Promise<void>,
-  listing: ListingName,
-  expected: Unkept,
-][] = [
-  ['that ignores 429', ignores429, 'brands', ofIgnores429],
-  ['that restarts on any fault', restartsOnAnyFault, 'balances', ofRestarts],
-  ['that stops at a short page and follows redirects', stopsEarlyAndFollows, 'brands', ofStopsEarly],
-];
-
 for (const listing of listings) {
   test(`the client keeps every promise in a plain loop over ${listing}`, async (t) => {
     const returned = new Map<string, number>();
@@ -97,21 +56,5 @@ for (const listing of listings) {
     assert.deepEqual(unkept, {});
     const final: readonly string[] = ['key-revoked', 'grant-revoked', 'unknown-error', 'redirect'];
     for (const [name, records] of returned) assert.equal(records, final.includes(name) ? 50 : 350, name);
-  });
-}
-
-for (const [fault, program, listing, expected] of naive) {
-  test(`a program ${fault} fails exactly these scenarios of ${listing}`, async (t) => {
-    // On a busy machine, a retry without a wait can take longer than 50 ms.
-    const { hammerMs } = rehearsalsBounds;
-    t.after(() => Object.assign(rehearsalsBounds, { hammerMs }));
-    if (program === ignores429) rehearsalsBounds.hammerMs = 1_500;
-    const unkept = await unkeptBy(t, listing, (variables) => {
-      const customer = `customer_id=${variables.PARTNER_NETWORK_CUSTOMER_ID}&type=CHECKING&`;
-      const query = listing === 'brands' ? '' : customer;
-      const url = `${variables.PARTNER_NETWORK_BASE_URL}/${listing}?${query}`;
-      return program({ url, apiKey: variables.PARTNER_NETWORK_API_KEY! });
-    });
-    assert.deepEqual(unkept, expected);
   });
 }

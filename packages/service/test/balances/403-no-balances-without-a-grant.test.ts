@@ -6,27 +6,6 @@ import { startTestService } from '../../../testkit/fixtures/service.ts';
 
 const query = '?customer_id=alice&type=CHECKING';
 
-for (const [grant, code] of [
-  ['g-expired', 'GRANT_EXPIRED'],
-  ['g-revoked', 'GRANT_REVOKED'],
-  ['g-consumed', 'GRANT_CONSUMED'],
-  ['g-status-expired', 'GRANT_EXPIRED'],
-  ['g-nowhere', 'GRANT_NOT_FOUND'],
-] as const) {
-  test(`answers ${code} to the grant ${grant}`, async (t) => {
-    const { balances } = await startTestService(t);
-    assertRefused(await balances(`${query}&grant_id=${grant}`, { key: keys.acme }), 403, [code, 'grant_id']);
-  });
-}
-
-test('without a grant_id, only active grants count', async (t) => {
-  const { balances } = await startTestService(t);
-  for (const customer of ['carol', 'zoe', 'nobody']) {
-    const answer = await balances(`?customer_id=${customer}&type=CHECKING`, { key: keys.acme });
-    assertRefused(answer, 403, 'GRANT_NOT_FOUND');
-  }
-});
-
 test('the grant is checked on every page, not just the first', async (t) => {
   const { balances, store } = await startTestService(t);
   const first = JSON.parse((await balances(`${query}&limit=1`, { key: keys.acme })).text);

@@ -40,22 +40,6 @@ test('reference_id restricts to brands with exactly this value', async (t) => {
   assert.deepEqual(await idsFor('?reference_id=Shared'), [], 'case matters');
 });
 
-test('a page has 50 brands by default, at most the limit, and a cursor while there is more', async (t) => {
-  const { brands, store } = await startTestService(t);
-  const many = Array.from({ length: 60 }, (_, index) => ({ name: `n${index}`, reference_id: 'many' }));
-  await importValues(store, 'brands', many, 'acme');
-
-  const first = JSON.parse((await brands('', { key: keys.acme })).text);
-  assert.equal(first.brands.length, 50);
-  const rest = JSON.parse((await brands(`?cursor=${first.cursor}`, { key: keys.acme })).text);
-  assert.equal(rest.brands.length, 13);
-  assert.equal('cursor' in rest, false, 'the last page has no cursor');
-
-  const exact = JSON.parse((await brands('?limit=63', { key: keys.acme })).text);
-  assert.equal(exact.brands.length, 63);
-  assert.equal('cursor' in exact, false, 'a page that ends at the last record is the last page');
-});
-
 test('Content-Length counts bytes, in any script that a name is written in', async (t) => {
   const { store, brands } = await startTestService(t);
   // With an image: without one, the page is not sent as the database rendered it.

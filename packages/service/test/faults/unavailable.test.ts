@@ -36,33 +36,6 @@ for (const [workers, define] of [
   );
 }
 
-for (const how of ['fast', 'immediate'] as const) {
-  rareFaultTest(`a database that is restarted (${how}) is a 503 until it is back`, async (t) => {
-    const server = await startFilled(t);
-    const load = await loadOn(t, server.url());
-    await server.stop(how);
-    await load.fails();
-    await server.start();
-    await load.recovers();
-  });
-}
-
-rareFaultTest(
-  'connections that the server terminates again and again cost clients at most a 503',
-  async (t) => {
-    const server = await startFilled(t);
-    const load = await loadOn(t, server.url());
-    const killer = await connectTo(t, server.url());
-    for (let round = 0; round < 60; round += 1) {
-      await killer.query(
-        'select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname is not null',
-      );
-      await wait(50);
-    }
-    await load.recovers();
-  },
-);
-
 rareFaultTest(
   'a certificate that cannot be read when connections are opened is a 503 until it can',
   async (t) => {
@@ -77,22 +50,6 @@ rareFaultTest(
     await load.recovers();
   },
 );
-
-for (const [ending, how] of [
-  ['goOn', 'goes on'],
-  ['forget', 'has forgotten all connections'],
-  ['hangUp', 'hangs up'],
-] as const) {
-  rareFaultTest(`a network that falls silent and then ${how} is a 503 until then`, async (t) => {
-    const network = await startNetwork(t, await startFilled(t));
-    const load = await loadOn(t, network.url);
-    network.fallSilent();
-    await load.fails();
-    await wait(silenceMs);
-    network[ending]();
-    await load.recovers();
-  });
-}
 
 rareFaultTest('connections that fall silent as soon as they are open do not use up the pool', async (t) => {
   const server = await startFilled(t);

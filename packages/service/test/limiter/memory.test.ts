@@ -1,22 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { chanceOf } from '../../../testkit/model/chance.ts';
 import { createMemoryLimiter } from '../../src/limiter/memory.ts';
 
 const rate = 50;
 const windowMs = 1_000;
 
-/** Pseudo-random numbers from 0 to 1, the same in every run (a linear congruential generator). */
-function chanceFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 0x1_0000_0000;
-  };
-}
-
 test('a million arrivals never let 51 through in any second, nor refuse a request within the rate', () => {
-  const chance = chanceFrom(42);
+  const chance = chanceOf(42).fraction;
   const clock = { ms: 0 };
   const limiter = createMemoryLimiter(rate, () => clock.ms);
   const partners = ['a', 'b', 'c'].map((id) => ({ id, admittedMs: [] as number[], oldestInWindow: 0 }));

@@ -3,9 +3,6 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { setTimeout as wait } from 'node:timers/promises';
-import { authBounds } from '../../../common/src/bounds/auth.ts';
-import type { ImportReport } from '../../../operator/src/ingest/import.ts';
 import { createCaller } from '../../../testkit/fixtures/http.ts';
 import { assertFailed, type Finished, run, serve } from '../../../testkit/fixtures/run.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
@@ -73,94 +70,6 @@ interface Key {
   readonly id: string;
   readonly key: string;
 }
-
-interface Listed {
-  readonly id: string;
-  readonly status: string;
-}
-
-const bothScopes = '--scope BRANDS_READ --scope BALANCES_READ';
-const good = '{"id":"b1","name":"Café 🦊","reference_id":"ref"}\n';
-const bad = '{"id":"b2","name":"","reference_id":"ref"}\n';
-const balance = '{"id":"bal1","customer_id":"alice","type":"CHECKING","currency":"USD","amount":-5}\n';
-const grant = '{"id":"g2","partner_id":"acme","customer_id":"zoe"}\n';
-
-function countsOf({ read, written, unchanged, rejected_count }: ImportReport): number[] {
-  return [read, written, unchanged, rejected_count];
-}
-
-test('an operator sets up, imports, serves, rotates and revokes, all with commands', limits, async (t) => {
-  const server = await startGuarded(t);
-  const url = server.addressFor('network');
-  const { command, json } = lineOn(url);
-
-  const migrated = await json<{ from: number; to: number }>('migrate');
-  assert.equal(migrated.from, 0);
-  assert.deepEqual(await json('migrate'), { ...migrated, from: migrated.to });
-
-  const acme = await json('partners create --id acme --name Acme');
-  assertFailed(
-    await command(['partners', 'create', '--id', 'acme', '--name', 'Other']),
-    1,
-    /acme already exists/,
-  );
-  assert.deepEqual(await json('partners list'), [acme]);
-  const first = await json<Key>(`keys create --partner acme ${bothScopes}`);
-  assertFailed(
-    await command(['keys', 'create', '--partner', 'x', '--scope', 'BRANDS_READ']),
-    1,
-    /no partner x/,
-  );
-
-  const importBrands = 'import brands - --partner acme';
-  assert.deepEqual(countsOf(await json(`${importBrands} --dry-run`, good)), [1, 1, 0, 0]);
-  assert.deepEqual(countsOf(await json(importBrands, good + bad, 1)), [2, 0, 0, 1]);
-  assert.deepEqual(countsOf(await json(`${importBrands} --skip-invalid`, good + bad)), [2, 1, 0, 1]);
-  assert.deepEqual(countsOf(await json(importBrands, good)), [1, 0, 1, 0]);
-  assert.deepEqual(countsOf(await json('import balances -', balance)), [1, 1, 0, 0]);
-  assert.deepEqual(countsOf(await json('import balances - --dry-run', balance)), [1, 0, 1, 0]);
-  assert.deepEqual(countsOf(await json('import grants -', grant)), [1, 1, 0, 0]);
-  const unknown = grant.replace('acme', 'nobody');
-  assert.deepEqual(countsOf(await json('import grants - --skip-invalid', unknown)), [1, 0, 0, 1]);
-  const { id: grantId } = await json<Listed>('grants create --partner acme --customer alice');
-
-  const service = await serveOn(t, url);
-  const brands = async (key: string) => (await service.brands('', { key })).status;
-  /** The time after which a change to a key takes effect. */
-  const aMoment = () => wait(authBounds.keyCacheMs);
-  const balances = async (key: string) =>
-    (await service.balances('?customer_id=alice&type=CHECKING', { key })).status;
-  assert.match((await service.brands('', { key: first.key })).text, /"name":"Café 🦊"/);
-  assert.equal(await balances(first.key), 200);
-  assert.equal(await brands(first.key.replace(/.$/, (last) => (last === 'x' ? 'y' : 'x'))), 401);
-
-  const second = await json<Key>(`keys rotate ${first.id} --overlap 0s`);
-  await aMoment();
-  assert.deepEqual([await brands(first.key), await brands(second.key)], [401, 200]);
-  await json(`grants revoke ${grantId}`);
-  assert.equal(await balances(second.key), 403);
-  await json('partners disable acme');
-  await aMoment();
-  assert.equal(await brands(second.key), 403);
-  await json('partners enable acme');
-  assert.equal(await brands(second.key), 200);
-  await json(`keys revoke ${second.id}`);
-  await aMoment();
-  assert.equal(await brands(second.key), 401);
-
-  const statuses = (listed: Listed[]) => listed.map(({ id, status }) => [id, status]);
-  assert.deepEqual(statuses(await json('keys list --partner acme')), [
-    [first.id, 'revoked'],
-    [second.id, 'revoked'],
-  ]);
-  assert.deepEqual(statuses(await json('grants list --partner acme')), [
-    [grantId, 'REVOKED'],
-    ['g2', 'ACTIVE'],
-  ]);
-  service.signal('SIGTERM');
-  assert.equal(await service.ended, 0);
-  assert.doesNotMatch(service.texts().stdout + service.texts().stderr, secret);
-});
 
 test(
   'serves for a role that can read and write receipts, and refuses its other commands',

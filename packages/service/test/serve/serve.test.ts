@@ -99,14 +99,6 @@ test('shows the decisions of the rate limit as metrics, without partners', limit
   assert.deepEqual(counted(await (await fetch(`${operationsUrl}/metrics`)).text()), counted(text));
 });
 
-test('limits nothing where the rates are 0', limits, async (t) => {
-  const { brands, balances } = await serve(t, '--brands-rate', '0');
-  for (const answer of [brands('', { key: keys.acme }), balances(alice, { key: keys.acme })]) {
-    const { status, headers } = await answer;
-    assert.deepEqual([status, headers.ratelimit], [200, undefined]);
-  }
-});
-
 test('a cursor survives a restart', limits, async (t) => {
   const first = await serve(t);
   const { cursor } = JSON.parse((await first.brands('?limit=1', { key: keys.acme })).text);

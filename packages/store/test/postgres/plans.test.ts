@@ -215,14 +215,3 @@ test('the documented settings of a role behind a pooler are those of a session',
   assert.equal(postgresBounds.postgresStatementMs, 2_000);
   assert.deepEqual(documented.toSorted(), sent.toSorted());
 });
-
-test('this test notices a search without the shard key, and one more table', async (t) => {
-  const client = await sessionOn(t, await filledTables(t));
-  const careless = `
-    select record from brands join partners on partners.id = brands.partner_id
-    where brands.id > $2 and partners.name <> $1 limit $3`;
-  await client.query(`deallocate "brandsPage"; prepare "brandsPage" as ${careless}`);
-  const faults = await faultsOf(client, 'brandsPage');
-  assert.ok(faults.includes('brands without (partner_id = $1)'));
-  assert.ok(faults.includes('reads brands,partners'));
-});

@@ -180,25 +180,4 @@ export const importTests: StoreTests = {
       assert.deepEqual(await store.findGrants(first.id), [{ ...changed, created_at: createdAt }]);
     }
   },
-
-  'writes the newest of many rows with the same id': async (open) => {
-    const store = await openWith(open, 'acme');
-    await store.createGrant(grant, byTest);
-    const minute = (number: number) => new Date(Date.parse(createdAt) + number * 60_000).toISOString();
-    const line = (amount: number, number: number) => ({
-      ...plainBalance('alice', 'b', amount),
-      updated_at: minute(number),
-    });
-    const stored = (amount: number, number: number) =>
-      new RegExp(`"amount":${amount},"created_at":"${createdAt}","updated_at":"${minute(number)}"`);
-    const lines = [1, 1, 2, 2, 1, 3, 4].map((amount, index) => line(amount, index));
-    assert.deepEqual(await writeRows(store, 'balances', lines), counted({ written: 1, stale: 6 }));
-    assert.match(await balanceTexts(store), stored(4, 6));
-    const again = [4, 5, 4].map((amount, index) => line(amount, 10 + index));
-    assert.deepEqual(await writeRows(store, 'balances', again), counted({ unchanged: 1, stale: 2 }));
-    assert.match(await balanceTexts(store), stored(4, 6));
-    const many = Array.from({ length: 5_000 }, (_, index) => line(index, 20 + index));
-    assert.deepEqual(await writeRows(store, 'balances', many), counted({ written: 1, stale: 4_999 }));
-    assert.match(await balanceTexts(store), stored(4_999, 5_019));
-  },
 };

@@ -98,18 +98,6 @@ export const orderTests: StoreTests = {
     assert.deepEqual(await store.findGrants(grant.id), [{ ...grant, updated_at: day(4) }]);
   },
 
-  'brings nothing of an erased customer back that is not newer': async (open) => {
-    const store = await openWith(open, 'acme');
-    await writeRows(store, 'grants', [grant]);
-    await store.eraseCustomer(grant.customer_id, byTest);
-    const late = { ...grant, id: 'never seen', updated_at: day(1), is_timed: 1 };
-    const newer = { ...late, updated_at: new Date(Date.now() + 60_000).toISOString() };
-    const old = { ...grant, is_timed: 1 };
-    assert.deepEqual(await writeRows(store, 'grants', [old, late]), counted({ stale: 2 }));
-    assert.deepEqual(await writeRows(store, 'balances', [timed('a', 1, 1)]), counted({ stale: 1 }));
-    assert.deepEqual(await writeRows(store, 'grants', [newer]), counted({ written: 1 }));
-  },
-
   'a small file may begin with a deletion': async (open) => {
     const store = await openWith(open, 'acme');
     await writeRows(store, 'balances', [timed('a', 1, 1)]);
@@ -191,17 +179,6 @@ export const orderTests: StoreTests = {
     await run.stage([...brands('acme', 12), ...brands('zenith', 1)]);
     assert.deepEqual(await run.countMissing(), { missing: 3, stored: 16, share: 0.75 });
     await run.end();
-  },
-
-  'deletes all balances that were not staged': async (open) => {
-    const store = await openWith(open, 'acme');
-    await writeRows(store, 'balances', [timed('a', 1, 1), timed('b', 1, 1), plainBalance('zoe', 'z')]);
-    const run = await store.beginImport('balances', { pace: 'fast', deletesMissing: true });
-    await run.stage([timed('a', 1, 1)]);
-    assert.deepEqual(await run.countMissing(), { missing: 2, stored: 3, share: 2 / 3 });
-    assert.deepEqual(await run.write({ mode: 'keep' }), counted({ unchanged: 1, deleted: 2 }));
-    await run.end();
-    assert.deepEqual(await stored(store), ['a 1 1']);
   },
 
   'an import that began before a revocation and commits after it does not undo it': async (open) => {

@@ -71,19 +71,6 @@ test('handles signals while the embedded database is locked: the second ends it 
   clearInterval(signals);
 });
 
-test('stopped before the locked database answers, it says that no line is written', async (t) => {
-  const line = await withPartners(t, ['acme']);
-  const other = new DatabaseSync(line.databasePath);
-  t.after(() => other.close());
-  other.exec('begin immediate');
-  const { child, said, ended } = startFeed(t, line);
-  child.stdin.write(brandLine('a'));
-  await until(20_000, () => said.stderr.includes('Retrying until it is free.'));
-  child.kill('SIGTERM');
-  assert.deepEqual(await ended, [1, null]);
-  assert.match(said.stderr, / No line was written\. Send all lines again\.\n$/);
-});
-
 test('a stop loses no line that was read: each is written, or still in the pipe', async (t) => {
   const line = await withPartners(t, ['acme']);
   const pipe = join(line.folder, 'pipe');

@@ -1,31 +1,16 @@
 /** Many harmless values, made from templates with seeded random numbers. */
 import { formatId } from '../../../../common/src/ids.ts';
+import { chanceOf } from '../../../../testkit/model/chance.ts';
 
-interface Chance {
-  below(count: number): number;
-  from(low: number, high: number): number;
-  digits(count: number): string;
-  of(alphabet: string, count: number): string;
-}
-
-/** A seeded random number generator (mulberry32). */
-function chanceFrom(seed: number): Chance {
-  let state = seed;
-  function below(count: number): number {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 0x1_0000_0000) * count);
-  }
+function chanceFrom(seed: number) {
+  const { between: from, oneOf } = chanceOf(seed);
+  const below = (count: number) => from(0, count - 1);
   const of = (alphabet: string, count: number) =>
-    Array.from({ length: count }, () => alphabet[below(alphabet.length)]).join('');
-  return {
-    below,
-    from: (low, high) => low + below(high - low + 1),
-    digits: (count) => of('0123456789', count),
-    of,
-  };
+    Array.from({ length: count }, () => oneOf([...alphabet])).join('');
+  return { from, below, of, digits: (count: number) => of('0123456789', count) };
 }
+
+type Chance = ReturnType<typeof chanceFrom>;
 
 const hex = '0123456789abcdef';
 const capitals = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';

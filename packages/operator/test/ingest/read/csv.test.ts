@@ -2,11 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { ingestBounds } from '../../../../common/src/bounds/ingest.ts';
-import { pluck } from '../../../../testkit/fixtures/pluck.ts';
 import { createChecker } from '../../../src/ingest/check.ts';
 import { kinds } from '../../../src/ingest/kinds.ts';
 import { readCsv } from '../../../src/ingest/read/csv.ts';
-import { brandsOf, importFrom, openEmpty } from '../import-into.ts';
 import { type Bytes, chunksOf, outcomesOf, saidOf } from './read-csv.ts';
 
 const head = 'id,name,reference_id,metadata.tier,metadata.shop\n';
@@ -199,27 +197,4 @@ test('stops reading in a quote that is never closed', async () => {
   }
   const readings = (await Array.fromAsync(readCsv(endless(), kinds.brands.schema))).flat();
   assert.deepEqual([readings.length, readings[0]?.line, taken <= 17], [1, 2, true]);
-});
-
-test('writes nothing of a rejected file; skipping works unless the rest is unreadable', async (t) => {
-  const store = await openEmpty(t);
-  const load = (text: string, skipInvalid: boolean) =>
-    importFrom(store, () => readCsv(chunksOf([text]), kinds.brands.schema), { skipInvalid });
-  const cases = [
-    [`${head}1,a,r,,\n2,b\n3,c,r,,\n`, 3, 1, undefined],
-    [`${head}1,a,r,,\n2,"b,r,,\n3,c,r,,\n`, 2, 1, 'record'],
-    [`name,nonsense\n1,a\n`, 1, 1, 'header'],
-  ] as const;
-  for (const [text, read, rejected_count] of cases) {
-    const report = await load(text, false);
-    assert.deepEqual([report.read, report.written, report.rejected_count], [read, 0, rejected_count]);
-    assert.deepEqual(await brandsOf(store), []);
-  }
-  for (const [text, , , place] of cases.slice(1)) {
-    const { written, stop } = await load(text, true);
-    assert.deepEqual([written, stop, await brandsOf(store)], [0, place, []]);
-  }
-  const { written, stop } = await load(cases[0][0], true);
-  assert.deepEqual([written, stop], [2, undefined]);
-  assert.deepEqual(pluck(await brandsOf(store), 'id'), ['1', '3']);
 });

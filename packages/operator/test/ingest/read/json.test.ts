@@ -4,16 +4,6 @@ import fc from 'fast-check';
 import { anyText } from '../../../../../checks/fuzz/words.ts';
 import { InexactNumber, readAnyJson, readJson } from '../../../src/ingest/read/json.ts';
 
-test('accepts a number only in plain digits that JavaScript stores exactly', () => {
-  for (const digits of ['0', '1', '-1', '10', '9007199254740991', '-9007199254740991']) {
-    assert.deepEqual(readJson(digits), { value: Number(digits) });
-  }
-  const others = ['-0', '0.0', '1.0', '1.5', '1e3', '1E3', '10e-1', '1e400', '-1e400', '9007199254740992'];
-  for (const digits of [...others, '9007199254740993', '-9007199254740992', '1'.repeat(400)]) {
-    assert.deepEqual(readJson(digits), { value: new InexactNumber(digits) });
-  }
-});
-
 test('keeps the digits of every number that is not a plain integer, at any depth', () => {
   assert.deepEqual(readJson('{"a":[1,1.0,{"b":-0}],"__proto__":2e0}'), {
     value: JSON.parse('{"a":[1,null,{"b":null}],"__proto__":null}', (key, value) =>
@@ -40,32 +30,6 @@ test('separates exact integers from other numbers as exact arithmetic does', () 
 function magnitude(integer: bigint): bigint {
   return integer < 0n ? -integer : integer;
 }
-
-const repeated = [
-  ['twice on the first level', '{"a":1,"a":2}', 'a'],
-  ['twice with the same value', '{"a":1,"a":1}', 'a'],
-  ['once plain and once escaped', '{"a":1,"\\u0061":2}', 'a'],
-  ['once as an emoji and once as its surrogates', '{"🦊":1,"\\ud83e\\uDD8A":2}', '🦊'],
-  ['with a space before its colon', '{"a" :1,"b":2,"a"\t:3}', 'a'],
-  ['twice and empty', '{"":1,"":2}', ''],
-  ['twice as a quotation mark', '{"\\"":1,"\\u0022":2}', '"'],
-  ['twice as __proto__', '{"__proto__":1,"__proto__":2}', '__proto__'],
-  ['again after an object between', '{"a":1,"b":{"a":2},"a":3}', 'a'],
-  ['again after a string with a brace', '{"a":"}","a":"{"}', 'a'],
-] as const;
-
-for (const [what, text, key] of repeated) {
-  test(`rejects a key that occurs ${what}`, () => {
-    assert.deepEqual(readJson(text), { code: 'DUPLICATE_KEY', path: [key] });
-  });
-}
-
-test('rejects a key that occurs twice in metadata', () => {
-  for (const text of ['{"metadata":{"tier":"a","tier":"b"}}', '{"metadata":{"tier":"a","\\u0074ier":"b"}}']) {
-    const reading = readJson(text);
-    assert.equal('code' in reading && reading.code, 'DUPLICATE_KEY');
-  }
-});
 
 test('allows the same key in different objects, and in strings', () => {
   const texts = [

@@ -95,19 +95,7 @@ export const bugsInAccess = plantedIn({
   ),
   'credentials.no-scheme: a key without a scheme is accepted': acceptsHeader(/^pn_/),
   'credentials.not-a-key: any word is accepted as a key': acceptsHeader(/^Bearer (?!pn_)\S+$/),
-  'credentials.other-environment: a key of the other environment is answered like an unknown one': inError(
-    'API_KEY_ENVIRONMENT_MISMATCH',
-    (error) => ({
-      ...error,
-      category: 'AUTHENTICATION_ERROR',
-      code: 'UNAUTHORIZED',
-    }),
-  ),
   'headers.www-authenticate: a 401 has no WWW-Authenticate': inHeader('WWW-Authenticate', undefined),
-  'credentials.expired: an expired key has the status 403': inRefusal('API_KEY_EXPIRED', (reply) => ({
-    ...reply,
-    status: 403,
-  })),
   'scopes.required: scopes are ignored': acceptsKey('PARTNER_NETWORK_BRANDS_ONLY_API_KEY'),
   'scopes.brands: a key needs both scopes for either listing': async (sent, service, given) => {
     const isLess = keyOf(sent) === given.PARTNER_NETWORK_BRANDS_ONLY_API_KEY;

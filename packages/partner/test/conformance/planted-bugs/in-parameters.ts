@@ -95,26 +95,14 @@ export const bugsInParameters = plantedIn({
     'UNKNOWN_QUERY_PARAMETER',
     (reply, errors) => json(reply, { errors: errors.length < 20 ? errors : [...errors, ...errors] }),
   ),
-  'brands.limit.over-100: an error names the wrong field': inError('VALUE_TOO_HIGH', (error) => ({
-    ...error,
-    field: 'page_size',
-  })),
   'balances.type.other: an error names no field': inError(
     'INVALID_ENUM_VALUE',
     ({ field: _, ...error }) => error,
   ),
-  'brands.limit.over-100: an error has the wrong category': inError('VALUE_TOO_HIGH', (error) => ({
-    ...error,
-    category: 'BRAND_ERROR',
-  })),
   'errors.records +5: an error has a category that does not exist': inError(
     'INVALID_ENUM_VALUE',
     (error) => ({ ...error, category: 'VALIDATION_ERROR' }),
   ),
-  'balances.type.missing: an error has the wrong code': inError('MISSING_REQUIRED_PARAMETER', (error) => ({
-    ...error,
-    code: 'MISSING_PARAMETER',
-  })),
   'brands.limit.over-100: an error has no detail': inError(
     'VALUE_TOO_HIGH',
     ({ detail: _, ...error }) => error,

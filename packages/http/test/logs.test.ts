@@ -34,7 +34,7 @@ test('a fault after the response is sent is logged, and does not end the process
   const add = () => {
     throw new Error('no receipt');
   };
-  const journal = () => ({ add, noteUse: () => {} }) as unknown as Journal;
+  const journal = () => ({ add, count: () => {}, noteUse: () => {} }) as unknown as Journal;
   const { balances, lines } = await startTestService(t, { journal });
   for (const [customer, status] of Object.entries({ alice: 200, carol: 403 })) {
     const answer = await balances(`?customer_id=${customer}&type=CHECKING`, { key: keys.acme });

@@ -81,7 +81,8 @@ function judge(listing: Listing, query: string): void {
     expected.faults,
   );
   assert.equal(errors.length, count + expected.unknown.length, 'one error for each unknown name');
-  for (const [index, sent] of expected.unknown.entries()) judgeUnknown(listing, sent, errors[count + index]!);
+  for (const [index, sent] of expected.unknown.entries())
+    judgeUnknown(listing, sent, errors[count + index] as ErrorRecord);
   judgeEcho(query, JSON.stringify(errors));
   if (errors.length === 0) assert.deepEqual(outcome, expected.values);
 }

@@ -15,9 +15,9 @@ export const errorCategories = [
   'GRANT_ERROR',
 ] as const;
 
-type ErrorCategory = (typeof errorCategories)[number];
+export type ErrorCategory = (typeof errorCategories)[number];
 
-interface CatalogueEntry {
+export interface CatalogueEntry {
   readonly status: number;
   readonly category: ErrorCategory;
   readonly when: string;

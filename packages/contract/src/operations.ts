@@ -56,7 +56,7 @@ export interface Operation<Name extends ListingName = ListingName> {
   readonly parameters: Readonly<Record<string, Parameter>>;
 }
 
-const cursor = {
+export const cursorParameter = {
   required: false,
   description:
     'Cursor from the previous page of this operation. Send it with the same other parameters to get the next page.',
@@ -66,7 +66,7 @@ const cursor = {
   example: undefined,
 } as const;
 
-const limit = {
+export const limitParameter = {
   required: false,
   description: 'Maximum number of records on the page.',
   isBoundToCursor: false,
@@ -107,8 +107,8 @@ export const listBalances = {
       schema: { type: 'string', minLength: 1, maxLength: lengths.grantId },
       example: 'GRANT_1001',
     },
-    cursor,
-    limit,
+    cursor: cursorParameter,
+    limit: limitParameter,
   },
 } as const satisfies Operation<'balances'>;
 
@@ -120,8 +120,8 @@ export const listBrands = {
   stability: 'stable',
   defaultRate: brandsPerSecond,
   parameters: {
-    cursor,
-    limit,
+    cursor: cursorParameter,
+    limit: limitParameter,
     reference_id: {
       required: false,
       description: 'Lists only brands whose `reference_id` equals this value.',

@@ -15,6 +15,8 @@ export interface FieldSchema {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly maxProperties?: number;
+  /** The schema of each item of a list. */
+  readonly items?: FieldSchema;
 }
 
 export interface RecordSchema {

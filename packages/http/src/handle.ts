@@ -3,6 +3,7 @@ import { httpBounds } from '@partner-network/common/bounds/http';
 import { logRequest } from '@partner-network/common/observability/log';
 import { within } from '@partner-network/common/timeout';
 import { Unavailable } from '@partner-network/common/unavailable';
+import { errorRecord } from '@partner-network/contract/errors';
 import { allowedMethods } from '@partner-network/contract/operations';
 import type { Logger } from 'pino';
 import { commonHeaders, Refusal, refusal } from './refusal.ts';
@@ -17,6 +18,9 @@ export interface Exchange {
   readonly method: string;
   readonly rawHeaders: readonly string[];
   readonly query: string;
+  /** The request and its response, for a route that reads a body. */
+  readonly request: RequestHead;
+  readonly response: ServerResponse | undefined;
   route?: Route;
   operation?: string;
   /** Set once the key is found, even if the request is then refused. */
@@ -43,6 +47,10 @@ export interface Access {
 
 /** Answers the requests for one path. */
 export interface Route {
+  /** The methods that it answers, besides OPTIONS. GET and HEAD if absent. */
+  readonly methods?: readonly string[];
+  /** Milliseconds until it must have answered, if not the usual ones. */
+  readonly answerMs?: number;
   /** Returns a body, or throws a refusal. */
   answer(exchange: Exchange): Promise<string | Buffer>;
   /** Called after the response was sent. The outcome is its code, or what a rehearsal sent in its place. */
@@ -76,7 +84,7 @@ export async function answer(
   response: ServerResponse,
   startedMs: number,
 ): Promise<number> {
-  const exchange = await respond(site, request, startedMs);
+  const exchange = await respond(site, request, startedMs, response);
   const { status, headers, body, isAscii } = exchange;
   response.writeHead(status, headers);
   // ASCII needs no encoding.
@@ -87,22 +95,39 @@ export async function answer(
 }
 
 /** Makes the one response to a request, whatever happens. The caller sends it, and then calls `finish`. */
-export async function respond(site: Site, request: RequestHead, startedMs: number): Promise<Exchange> {
+export async function respond(
+  site: Site,
+  request: RequestHead,
+  startedMs: number,
+  response?: ServerResponse,
+): Promise<Exchange> {
   const { url = '', method = '', rawHeaders } = request;
   const { path, query } = splitTarget(url);
   const requestId = newRequestId();
   const headers = commonHeaders(requestId);
-  const exchange: Exchange = { requestId, startedMs, method, rawHeaders, query, headers, status: 200 };
+  const exchange: Exchange = {
+    requestId,
+    startedMs,
+    method,
+    rawHeaders,
+    query,
+    request,
+    response,
+    headers,
+    status: 200,
+  };
   try {
-    exchange.route = routeOf(site, path, request);
+    const route = routeOf(site, path, request);
+    exchange.route = route;
     if (method === 'OPTIONS') {
-      headers.push('Allow', allowedMethods.join(', '));
+      headers.push('Allow', methodsOf(route).join(', '));
       exchange.status = 204;
       return exchange;
     }
+    const { answerMs = httpBounds.answerMs } = route;
     // Whole milliseconds, because Node keeps one list of timers for each duration.
-    const leftMs = Math.max(1, Math.ceil(startedMs + httpBounds.answerMs - performance.now()));
-    const body = await within(leftMs, exchange.route.answer(exchange), late);
+    const leftMs = Math.max(1, Math.ceil(startedMs + answerMs - performance.now()));
+    const body = await within(leftMs, route.answer(exchange), late);
     const bytes = exchange.isAscii === true ? body.length : Buffer.byteLength(body);
     headers.push('Content-Length', String(bytes));
     exchange.body = body;
@@ -125,8 +150,18 @@ function routeOf({ routes, notFound }: Site, path: string, request: RequestHead)
   if (!isWellFormed(request)) throw refusal('MALFORMED_REQUEST');
   const route = routes.get(path);
   if (route === undefined) throw notFound ?? refusal('NOT_FOUND');
-  if (!allowedMethods.includes(request.method ?? '')) throw refusal('METHOD_NOT_ALLOWED');
+  if (!methodsOf(route).includes(request.method ?? '')) throw methodNotAllowed(route);
   return route;
+}
+
+function methodsOf({ methods }: Route): readonly string[] {
+  return methods === undefined ? allowedMethods : [...methods, 'OPTIONS'];
+}
+
+export function methodNotAllowed({ methods }: Route): Refusal {
+  if (methods === undefined) return refusal('METHOD_NOT_ALLOWED');
+  const detail = `Use ${methods.join(' or ')} for this path.`;
+  return new Refusal([{ ...errorRecord('METHOD_NOT_ALLOWED'), detail }], ['Allow', methods.join(', ')]);
 }
 
 /** Logs the failure. The client gets the request id only, to report it with. */

@@ -13,20 +13,26 @@ import { allowedMethods } from '@partner-network/contract/operations';
  */
 export class Refusal {
   readonly status: number;
-  readonly errors: readonly [ErrorRecord, ...ErrorRecord[]];
+  readonly errors: Errors;
   /** All headers except the common ones. Names and values alternate. */
   readonly headers: readonly string[];
   readonly body: string;
 
-  constructor(errors: readonly [ErrorRecord, ...ErrorRecord[]], headers: readonly string[] = []) {
-    this.status = errorCatalogue[errors[0].code].status;
+  /** The status is that of the catalogue for partners, unless it is given. */
+  constructor(errors: Errors, headers: readonly string[] = [], status?: number) {
+    this.status = status ?? errorCatalogue[errors[0].code as ErrorCode].status;
     this.errors = errors;
     this.body = JSON.stringify({ errors });
     const type = ['Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store'];
     const length = ['Content-Length', String(Buffer.byteLength(this.body))];
-    this.headers = [...type, ...length, ...(headersOfStatus[this.status] ?? []), ...headers];
+    const usual = headers.includes('Allow') ? [] : (headersOfStatus[this.status] ?? []);
+    this.headers = [...type, ...length, ...usual, ...headers];
   }
 }
+
+/** At least one. The administrative API has codes of its own. */
+export type Errors = readonly [AnyErrorRecord, ...AnyErrorRecord[]];
+type AnyErrorRecord = Omit<ErrorRecord, 'code'> & { readonly code: string };
 
 const headersOfStatus: Readonly<Record<number, readonly string[]>> = {
   401: ['WWW-Authenticate', 'Bearer'],

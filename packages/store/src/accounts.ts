@@ -50,6 +50,11 @@ export type Grant = {
 export interface GrantsQuery {
   readonly partnerId?: string | undefined;
   readonly customerId?: string | undefined;
+  /** Only together with the customer. */
+  readonly grantId?: string | undefined;
+  /** Only grants after this one, the last of the previous page. */
+  readonly after?: Pick<Grant, 'customer_id' | 'id'> | undefined;
+  readonly limit?: number | undefined;
   /** The status at this time: an active grant past its expiry counts as expired. */
   readonly status?: GrantStatus | undefined;
   readonly at: string;

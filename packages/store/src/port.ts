@@ -183,6 +183,8 @@ export interface ImportBegin {
 }
 
 export interface Imports {
+  /** How many runs can be open at once on one store. */
+  readonly runsAtOnce: number;
   beginImport(kind: ImportKind, options?: ImportBegin): Promise<ImportRun>;
 }
 

@@ -8,8 +8,10 @@ import { decode, splitQuery } from './query.ts';
 
 type Value<P extends Parameter> = P['schema'] extends { type: 'integer' } ? number : string;
 
+type Parametrized = Pick<Operation, 'parameters'>;
+
 /** The values of an operation's parameters. An absent one is undefined, unless it has a default. */
-export type ParameterValues<O extends Operation> = {
+export type ParameterValues<O extends Parametrized> = {
   readonly [Name in keyof O['parameters']]: O['parameters'][Name] extends
     | { required: true }
     | { schema: { default: number } }
@@ -18,7 +20,7 @@ export type ParameterValues<O extends Operation> = {
 };
 
 /** Reads all parameters, or refuses with the errors of known parameters in order, then of unknown ones. */
-export function parseParameters<O extends Operation>(operation: O, query: string): ParameterValues<O> {
+export function parseParameters<O extends Parametrized>(operation: O, query: string): ParameterValues<O> {
   const sent = splitQuery(query);
   const values: Record<string, string | number | undefined> = {};
   const errors: ErrorRecord[] = [];
@@ -50,7 +52,7 @@ export function parseParameters<O extends Operation>(operation: O, query: string
 }
 
 /** The valid parameters of a request that was refused, for its receipt. */
-export function validParameters<O extends Operation>(
+export function validParameters<O extends Parametrized>(
   operation: O,
   query: string,
 ): Partial<ParameterValues<O>> {

@@ -12,12 +12,15 @@ import { type Connection, Connections, isOver, type Room } from './connections.t
 import { createServer } from './node-http.ts';
 import { answerSocketErrors } from './socket-errors.ts';
 
-/** A server with limits on everything that a client can make it wait for or keep in memory. */
-export function createHttpServer(): Server {
+/**
+ * A server with limits on everything that a client can make it wait for or keep in memory. `bodyMs` is the
+ * time for a body, if a route reads one.
+ */
+export function createHttpServer(bodyMs = 0): Server {
   const server = createServer({
     maxHeaderSize: httpBounds.requestHeadBytes,
     headersTimeout: httpBounds.headersTimeoutMs,
-    requestTimeout: httpBounds.requestTimeoutMs,
+    requestTimeout: httpBounds.requestTimeoutMs + bodyMs,
     connectionsCheckingInterval: httpBounds.connectionsCheckMs,
     keepAliveTimeout: httpBounds.keepAliveMs,
     // Node would answer a missing Host with an empty body. Our response has an error record.
@@ -25,7 +28,7 @@ export function createHttpServer(): Server {
   });
   // Some versions of Node drop further headers, others refuse them. One more shows that there are too many.
   server.maxHeadersCount = httpBounds.requestHeaders + 1;
-  server.timeout = httpBounds.stalledSocketMs;
+  server.timeout = httpBounds.stalledSocketMs + bodyMs;
   return server;
 }
 

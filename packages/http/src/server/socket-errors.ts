@@ -5,7 +5,7 @@ import { httpBounds } from '@partner-network/common/bounds/http';
 import { echo } from '@partner-network/common/text';
 import { echoedCharacters } from '@partner-network/contract/limits';
 import { allowedMethods } from '@partner-network/contract/operations';
-import type { Site } from '../handle.ts';
+import { methodNotAllowed, type Route, type Site } from '../handle.ts';
 import { nameOfRawByte } from '../parameters/query.ts';
 import { commonHeaders, type Refusal, refusal } from '../refusal.ts';
 import { newRequestId, splitTarget } from '../request.ts';
@@ -63,12 +63,12 @@ function refusalOfSocketError(error: SocketError, site: Site): Refusal {
 
 /** The refusal of CONNECT, and of methods that Node does not know. The path is checked first, as always. */
 function refusalOfMethod(target: string, site: Site): Refusal {
-  if (!isKnown(target, site)) return site.notFound ?? refusal('NOT_FOUND');
-  return refusal('METHOD_NOT_ALLOWED');
+  const route = routeOf(target, site);
+  return route === undefined ? (site.notFound ?? refusal('NOT_FOUND')) : methodNotAllowed(route);
 }
 
-function isKnown(target: string, { routes }: Site): boolean {
-  return routes.get(splitTarget(target).path) !== undefined;
+function routeOf(target: string, { routes }: Site): Route | undefined {
+  return routes.get(splitTarget(target).path);
 }
 
 const methodByte = /[!#$%&'*+.^_`|~0-9A-Za-z-]/;
@@ -90,7 +90,7 @@ function refusalOfTarget({ rawPacket, bytesParsed = 0 }: SocketError, site: Site
   const name = nameOfRawByte(splitTarget(target).query);
   if (name === undefined) return refusal('MALFORMED_REQUEST');
   const isAllowed = allowedMethods.some((method) => text.slice(0, start).endsWith(`${method} `));
-  if (!isAllowed || !isKnown(target, site)) return refusalOfMethod(target, site);
+  if (!isAllowed || routeOf(target, site) === undefined) return refusalOfMethod(target, site);
   const field = echo(name, echoedCharacters);
   return refusal('INVALID_CHARACTER', field === '' ? { field: 'the query' } : {}, field);
 }

@@ -65,6 +65,7 @@ export function createChecker(schema: RecordSchema, { watched = [], ignored = []
 function ruleOf(schema: FieldSchema): Rule {
   if (schema.type === 'integer') return integerRule(schema);
   if (schema.type === 'object') return stringMapRule(schema);
+  if (schema.type === 'array') return listRule(schema);
   return stringRule(schema);
 }
 
@@ -106,6 +107,16 @@ function integerRule(schema: FieldSchema): Rule {
     if (!/^-?[1-9][0-9]*$/.test(digits)) return reject(rejections, rejection('EXPECTED_INTEGER', field));
     if (digits.startsWith('-')) return reject(rejections, rejection('VALUE_TOO_LOW', field, { min }));
     return reject(rejections, rejection('VALUE_TOO_HIGH', field, { max }));
+  };
+}
+
+/** Stores a list of different words as one text, in order. */
+function listRule({ items: { enum: words = [] } = { type: 'string' } }: FieldSchema): Rule {
+  const allowed = `a list of ${words.join(' or ')}, each once`;
+  return (value, field, rejections) => {
+    const isList = Array.isArray(value) && value.length > 0 && new Set(value).size === value.length;
+    if (isList && value.every((word) => words.includes(word))) return value.toSorted().join(' ');
+    return reject(rejections, rejection('INVALID_ENUM_VALUE', field, { allowed }));
   };
 }
 

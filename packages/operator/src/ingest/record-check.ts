@@ -29,6 +29,8 @@ export interface RecordOptions {
   readonly kind: ImportKind;
   /** The owner of all imported brands. Without it each line names its owner, as in other kinds. */
   readonly partnerId?: string | undefined;
+  /** Whether each line must have its id and the time of the change, so that it can be sent again. */
+  readonly isRepeatable?: boolean;
   /** What to do with apparent personal data; the default is to reject it. */
   readonly personalData?: PersonalDataPolicy;
   /** Called for each line that is accepted although it seems to contain personal data. */
@@ -113,7 +115,7 @@ function addRejections(
   rejections: Rejection[],
   fields: Fields,
   latest: string,
-  { kind, partnerId }: RecordOptions,
+  { kind, partnerId, isRepeatable = false }: RecordOptions,
 ): void {
   const { created_at = '', updated_at = '', deleted_at = '', partner_id, id, status = 'ACTIVE' } = fields;
   // A rejection of the whole line has no field.
@@ -123,7 +125,12 @@ function addRejections(
   else if (updated_at !== '' && updated_at < created_at)
     rejections.push(timeRejection('order', 'updated_at'));
   if (deleted_at > latest) rejections.push(timeRejection('ahead', 'deleted_at'));
-  if (kind === 'grants' && id === undefined && status !== 'ACTIVE' && isSound('id')) {
+  if (isRepeatable) {
+    if (id === undefined && isSound('id')) rejections.push(rejection('MISSING_REQUIRED_FIELD', 'id'));
+    if (updated_at === '' && deleted_at === '' && isSound('updated_at')) {
+      rejections.push(rejection('MISSING_REQUIRED_FIELD', 'updated_at'));
+    }
+  } else if (kind === 'grants' && id === undefined && status !== 'ACTIVE' && isSound('id')) {
     rejections.push(missingGrant());
   }
   if (kind !== 'brands') return;

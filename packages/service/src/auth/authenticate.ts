@@ -7,6 +7,14 @@ import type { KeyCache } from './key-cache.ts';
 
 const bearer = /^bearer +(\S+)$/i;
 
+/** The text of the one key that a request carries. */
+export function bearerOf(rawHeaders: readonly string[]): string {
+  const credentials = headerValues(rawHeaders, 'authorization');
+  const text = credentials.length === 1 ? bearer.exec(credentials[0]!)?.[1] : undefined;
+  if (text === undefined) throw refusal('UNAUTHORIZED');
+  return text;
+}
+
 /** Finds the stored key that the request carries, or refuses. */
 export async function identify(
   rawHeaders: readonly string[],
@@ -14,9 +22,7 @@ export async function identify(
   cache: KeyCache,
   environment: Environment,
 ): Promise<KeyOnFile> {
-  const credentials = headerValues(rawHeaders, 'authorization');
-  const text = credentials.length === 1 ? bearer.exec(credentials[0]!)?.[1] : undefined;
-  if (text === undefined) throw refusal('UNAUTHORIZED');
+  const text = bearerOf(rawHeaders);
   const cached = cache.get(text);
   if (cached !== undefined) return cached;
   const keyEnvironment = environmentOfKey(text);

@@ -1,19 +1,22 @@
 import { authBounds } from '@partner-network/common/bounds/auth';
 import type { KeyOnFile } from '@partner-network/store/port';
 
-export type KeyCache = ReturnType<typeof createKeyCache>;
+export type KeyCache<Key = KeyOnFile> = ReturnType<typeof createKeyCache<Key>>;
 
 /**
  * Caches good keys for half a second, which saves a database query and a digest per request. A revocation
  * must count within one second. Refused keys are not cached, so response times reveal nothing about them.
  */
-export function createKeyCache(elapsedMs: () => number = () => performance.now()) {
-  const cache = new Map<string, KeyOnFile>();
+export function createKeyCache<Key>(
+  isGood: (key: Key) => boolean,
+  elapsedMs: () => number = () => performance.now(),
+) {
+  const cache = new Map<string, Key>();
   let clearedMs = Number.NEGATIVE_INFINITY;
 
   return {
     /** The stored key of this text, if it was loaded within the last `keyCacheMs` and was good then. */
-    get(text: string): KeyOnFile | undefined {
+    get(text: string): Key | undefined {
       const now = elapsedMs();
       // Clears the whole cache at once, so entries need no individual timestamps.
       if (now - clearedMs >= authBounds.keyCacheMs || cache.size >= authBounds.keyCacheEntries) {
@@ -24,14 +27,18 @@ export function createKeyCache(elapsedMs: () => number = () => performance.now()
     },
 
     /** Loads a key, and caches it if it is good. */
-    async load(text: string, find: () => Promise<KeyOnFile | undefined>): Promise<KeyOnFile | undefined> {
+    async load(text: string, find: () => Promise<Key | undefined>): Promise<Key | undefined> {
       // A result is as old as its query: if that was sent before the last clearing, it is not cached.
       const sentMs = elapsedMs();
       const key = await find();
       // Expiry is checked on every request: it passes without a database write.
-      const isGood = key !== undefined && !key.isRevoked && !key.isPartnerDisabled;
-      if (isGood && sentMs >= clearedMs) cache.set(text, key);
+      if (key !== undefined && isGood(key) && sentMs >= clearedMs) cache.set(text, key);
       return key;
     },
   };
+}
+
+/** Whether a partner's key may be cached. */
+export function isGoodKey({ isRevoked, isPartnerDisabled }: KeyOnFile): boolean {
+  return !isRevoked && !isPartnerDisabled;
 }

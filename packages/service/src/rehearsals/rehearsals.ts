@@ -19,7 +19,7 @@ import {
 import { splitTarget } from '@partner-network/http/request';
 import type { Reads } from '@partner-network/store/port';
 import { identify, requireValid } from '../auth/authenticate.ts';
-import { createKeyCache } from '../auth/key-cache.ts';
+import { createKeyCache, isGoodKey } from '../auth/key-cache.ts';
 import { type RehearsalsBounds, rehearsalsBounds } from './bounds.ts';
 import { cutOff } from './connections.ts';
 import { faults, headersOf, nextCursor, type Page, shortened } from './faults.ts';
@@ -35,7 +35,7 @@ export async function openRehearsals(
   nowMs: () => number,
   bounds: RehearsalsBounds = rehearsalsBounds,
 ) {
-  const keyCache = createKeyCache();
+  const keyCache = createKeyCache(isGoodKey);
   const keyOf = (rawHeaders: readonly string[]) => identify(rawHeaders, store, keyCache, 'sandbox');
   const runs = createRuns(bounds, nowMs);
   const stopping = new AbortController();

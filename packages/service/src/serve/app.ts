@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Route } from '@partner-network/http/handle';
-import { createKeyCache } from '../auth/key-cache.ts';
+import { createKeyCache, isGoodKey } from '../auth/key-cache.ts';
 import { listings } from '../listings/index.ts';
 import { referenceRoutes, type Surroundings } from '../reference/routes.ts';
 import { listingRoute, type PipelineParts } from './pipeline.ts';
@@ -12,7 +12,7 @@ const placeholderImage = readFileSync(new URL('../../assets/brand-placeholder.pn
 
 /** Every path of the public address. */
 export function createApp(parts: Parts): ReadonlyMap<string, Route> {
-  const keyCache = createKeyCache();
+  const keyCache = createKeyCache(isGoodKey);
   const limiters = Object.entries(parts.limiters);
   const rates = Object.fromEntries(limiters.map(([name, { ratePerSecond }]) => [name, ratePerSecond]));
   return new Map<string, Route>([

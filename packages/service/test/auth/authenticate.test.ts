@@ -5,7 +5,7 @@ import type { Environment } from '@partner-network/contract/environments';
 import type { KeyOnFile } from '../../../store/src/port.ts';
 import { apiKeyOf, digestOfKey } from '../../src/auth/api-key.ts';
 import { identify, requireValid } from '../../src/auth/authenticate.ts';
-import { createKeyCache } from '../../src/auth/key-cache.ts';
+import { createKeyCache, isGoodKey } from '../../src/auth/key-cache.ts';
 
 const text = apiKeyOf('sandbox', 'a'.repeat(43));
 const onFile: KeyOnFile = {
@@ -30,7 +30,7 @@ function identifyWith(
   store: ReturnType<typeof storeOfOne>,
   environment: Environment = 'sandbox',
 ) {
-  return identify(headers, store, createKeyCache(), environment);
+  return identify(headers, store, createKeyCache(isGoodKey), environment);
 }
 
 const unauthorized = { status: 401, errors: [{ category: 'AUTHENTICATION_ERROR', code: 'UNAUTHORIZED' }] };

@@ -13,7 +13,7 @@ import { Refusal } from '../../../http/src/refusal.ts';
 import type { KeyOnFile, Reads } from '../../../store/src/port.ts';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { exchangeOf } from '../../../testkit/fixtures/http.ts';
-import { createKeyCache } from '../../src/auth/key-cache.ts';
+import { createKeyCache, isGoodKey } from '../../src/auth/key-cache.ts';
 import { createCursors } from '../../src/cursors/cursors.ts';
 import { listingRoute } from '../../src/serve/pipeline.ts';
 
@@ -36,7 +36,7 @@ function callerOf(operation: Operation, nowMs = Date.now) {
       publicUrl: () => '',
       nowMs,
     },
-    createKeyCache(),
+    createKeyCache(isGoodKey),
     { operation, page: async () => ({ records: '{}', bytes: 2, next: 'id' }) },
   );
   /** The cursor of the response, or the code of the refusal. */

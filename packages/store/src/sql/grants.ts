@@ -109,7 +109,8 @@ export function createGrants(
   };
 }
 
-function selectionOf({ partnerId, customerId, status, at }: GrantsQuery): BoundStatement {
+function selectionOf(query: GrantsQuery): BoundStatement {
+  const { partnerId, customerId, grantId, status, at, after, limit } = query;
   const { values, add, addEqual, text, parameter } = createConditions();
   // A customer has few grants, a partner may have millions.
   addEqual({ customer_id: customerId, partner_id: partnerId });
@@ -120,7 +121,10 @@ function selectionOf({ partnerId, customerId, status, at }: GrantsQuery): BoundS
       ? `status = ${value} and not coalesce(${isExpired()}, false)`
       : `status = ${value}`;
   });
-  return [`${selectGrants} where ${text()} order by customer_id, id`, ...values];
+  add(grantId, (value) => `id = ${value}`);
+  add(after?.customer_id, (value) => `(customer_id, id) > (${value}, ${parameter(after!.id)})`);
+  const end = limit === undefined ? '' : `limit ${parameter(limit)}`;
+  return [`${selectGrants} where ${text()} order by customer_id, id ${end}`, ...values];
 }
 
 /**

@@ -13,16 +13,21 @@ import { toTime } from '@partner-network/common/times';
 import { lengths } from '@partner-network/contract/limits';
 import { type Grant, grantStatuses, type Store } from '@partner-network/store/port';
 import {
+  createGrant as createGrantOf,
+  grantStatus,
+  listGrants as grantsOf,
+  requireGrantOf,
+  revokeGrant as revokeGrantOf,
+} from '../../operations/grants.ts';
+import { requirePartner } from '../../operations/partners.ts';
+import {
   changing,
   customerId,
   explainConflict,
-  isPast,
   listReport,
-  missing,
   onDatabase,
   partnerId,
   remarkPastExpiry,
-  requirePartner,
   waitingFor,
 } from '../database.ts';
 
@@ -34,24 +39,13 @@ export const createGrant = changing('grants create', {
     'expires-at': expiresAt('the grant'),
   },
   run: async (store, values, _words, output, by) => {
-    const { partner, customer, id = newId('GRANT'), 'expires-at': expires_at } = values;
-    await requirePartner(store, partner);
-    const now = toTime(Date.now());
-    const grant: Grant = {
-      id,
-      partner_id: partner,
-      customer_id: customer,
-      action: 'CHECKING_BALANCE',
-      status: 'ACTIVE',
-      expires_at,
-      created_at: now,
-      updated_at: now,
-    };
-    await explainConflict(
+    const { partner, customer, id = newId('GRANT'), 'expires-at': expiresAt } = values;
+    const given = { id, partnerId: partner, customerId: customer, expiresAt };
+    const grant = await explainConflict(
       `Customer ${customer} already has a grant ${id}: choose another --id.`,
-      store.createGrant(grant, by),
+      createGrantOf(store, given, by),
     );
-    remarkPastExpiry(output, 'grant', expires_at);
+    remarkPastExpiry(output, 'grant', expiresAt);
     const what = `partner ${partner} may read the balances of customer ${customer}`;
     return { value: grant, text: `Created grant ${id}: ${what}.` };
   },
@@ -72,12 +66,12 @@ export const listGrants = onDatabase({
   run: async (store, { partner, customer, status }) => {
     if (partner !== undefined) await requirePartner(store, partner);
     const query = { partnerId: partner, customerId: customer, status, at: toTime(Date.now()) };
-    const grants = await withRevocations(store, await store.listGrants(query));
+    const grants = await grantsOf(store, query);
     return listReport(grants, 'No grants found.', {
       ID: ({ id }) => id,
       ...(partner === undefined && { PARTNER: ({ partner_id }) => partner_id }),
       CUSTOMER: ({ customer_id }) => customer_id,
-      STATUS: statusOf,
+      STATUS: grantStatus,
       EXPIRES: ({ expires_at = '-' }) => expires_at,
       CREATED: ({ created_at }) => created_at,
       REVOKED: ({ revoked_at = '-' }) => revoked_at,
@@ -85,43 +79,6 @@ export const listGrants = onDatabase({
     });
   },
 });
-
-type ListedGrant = Grant & { readonly revoked_at?: string; readonly revoked_by?: string };
-
-/** Grants whose revocations are looked up by one statement. */
-const lookedUp = 500;
-
-/**
- * Adds the time and the actor of a revocation, from the audit log. A grant that an import revoked has the
- * time of its line, and no name: the entry of an import does not list its records.
- */
-async function withRevocations(store: Store, grants: readonly Grant[]): Promise<ListedGrant[]> {
-  const listed: ListedGrant[] = [];
-  for (let start = 0; start < grants.length; start += lookedUp) {
-    const some = grants.slice(start, start + lookedUp);
-    const revoked = some.filter(({ status }) => status === 'REVOKED');
-    const targets = new Set(revoked.flatMap(({ id, customer_id }) => [id, customer_id]));
-    const entries = await store.auditOf('grants revoke', [...targets]);
-    for (const grant of some) {
-      const entry = entries.find(({ target, details }) =>
-        target === grant.id
-          ? details.customer_id === grant.customer_id
-          : target === grant.customer_id &&
-            Array.isArray(details.grants) &&
-            details.grants.includes(grant.id),
-      );
-      const { at: revoked_at = grant.updated_at, actor: revoked_by } = entry ?? {};
-      const isRevoked = grant.status === 'REVOKED';
-      listed.push(isRevoked ? { ...grant, revoked_at, ...(revoked_by && { revoked_by }) } : grant);
-    }
-  }
-  return listed;
-}
-
-/** The current status. A grant that was revoked or used up keeps that status after its expiry. */
-function statusOf({ status, expires_at }: Grant): Grant['status'] {
-  return status === 'ACTIVE' && isPast(expires_at) ? 'EXPIRED' : status;
-}
 
 const takesEffect = 'This takes effect on every instance within a second.';
 
@@ -147,16 +104,14 @@ export const revokeGrant = changing('grants revoke', {
     return customer === undefined ? ['--all needs --customer.'] : [];
   },
   run: async (store, { customer, all }, [id = ''], _output, by) => {
-    const at = toTime(Date.now());
     if (all) {
-      const revoked = await store.revokeGrants(customer!, at, by);
+      const revoked = await store.revokeGrants(customer!, toTime(Date.now()), by);
       const grants = counted(revoked.length, 'grant');
       const text = revoked.length === 0 ? `Customer ${customer} has no active grants.` : `Revoked ${grants}.`;
       return { value: revoked, text: revoked.length === 0 ? text : `${text} ${takesEffect}` };
     }
     const { customer_id } = await requireGrant(store, id, customer);
-    await store.revokeGrant(customer_id, id, at, by);
-    const grant = await requireGrant(store, id, customer_id);
+    const grant = await revokeGrantOf(store, customer_id, id, by);
     const text =
       grant.status === 'REVOKED'
         ? `Grant ${id} is revoked. ${takesEffect}`
@@ -166,15 +121,10 @@ export const revokeGrant = changing('grants revoke', {
 });
 
 async function requireGrant(store: Store, id: string, customer: string | undefined): Promise<Grant> {
-  // With its customer, a grant is found while another node of the database is down.
-  const found =
-    customer === undefined
-      ? await store.findGrants(id)
-      : await store.listGrants({ customerId: customer, at: toTime(Date.now()) });
-  const [grant, another] = found.filter((one) => one.id === id);
+  if (customer !== undefined) return requireGrantOf(store, customer, id);
+  const [grant, another] = await store.findGrants(id);
   if (another !== undefined) {
     throw new OperatorError(`Several customers have a grant ${id}: name the customer with --customer.`);
   }
-  const remedy = '"partner-network grants list --partner ID" lists the grants of a partner.';
-  return grant ?? missing(`grant ${id}`, remedy);
+  return grant ?? requireGrantOf(store, '', id);
 }

@@ -1,19 +1,13 @@
 import type { Command } from '@partner-network/common/command-line/command';
 import { optional, plainText, required } from '@partner-network/common/command-line/options';
 import { newId } from '@partner-network/common/ids';
-import { OperatorError } from '@partner-network/common/operator-error';
-import { toTime } from '@partner-network/common/times';
 import { lengths } from '@partner-network/contract/limits';
-import { findPersonalData } from '../../ingest/personal-data/personal-data.ts';
 import {
-  changing,
-  explainConflict,
-  listReport,
-  onDatabase,
-  partnerId,
-  requirePartner,
-  waitingFor,
-} from '../database.ts';
+  createPartner as createPartnerOf,
+  renamePartner as renamePartnerOf,
+  switchPartner,
+} from '../../operations/partners.ts';
+import { changing, explainConflict, listReport, onDatabase, partnerId, waitingFor } from '../database.ts';
 
 const partnerName = plainText(lengths.partnerName);
 
@@ -24,11 +18,9 @@ export const createPartner = changing('partners create', {
   },
   purpose: () => 'create',
   run: async (store, { name, id = newId('PARTNER') }, _words, _output, by) => {
-    const partner = { id, name, created_at: toTime(Date.now()) };
-    const author = { ...by, details: namesForAudit({ name }) };
-    await explainConflict(
+    const partner = await explainConflict(
       `Partner ${id} already exists: choose another --id.`,
-      store.createPartner(partner, author),
+      createPartnerOf(store, id, name, by),
     );
     return { value: partner, text: `Created partner ${id} (${name}).` };
   },
@@ -60,10 +52,8 @@ function switching(isDisabled: boolean): Command {
     arguments: [{ name: 'ID', help: 'id of the partner' }],
     options: {},
     run: async (store, _values, [id = ''], _output, by) => {
-      await requirePartner(store, id);
-      await store.setPartnerDisabled(id, isDisabled ? toTime(Date.now()) : undefined, by);
       return {
-        value: await requirePartner(store, id),
+        value: await switchPartner(store, id, isDisabled, by),
         text: `Partner ${id} is ${state}. This takes effect on every instance within a second.`,
       };
     },
@@ -80,18 +70,7 @@ export const renamePartner = changing('partners rename', {
   ],
   options: {},
   run: async (store, _values, [id = '', name = ''], _output, by) => {
-    const { name: from } = await requirePartner(store, id);
-    if (from !== name) {
-      const author = { ...by, details: namesForAudit({ from, to: name }) };
-      if (!(await store.renamePartner(id, from, name, author))) {
-        throw new OperatorError(`Another command renamed partner ${id} just now. Run this command again.`);
-      }
-    }
-    return { value: await requirePartner(store, id), text: `Partner ${id} has the name ${name}.` };
+    const partner = await renamePartnerOf(store, id, name, by);
+    return { value: partner, text: `Partner ${id} has the name ${name}.` };
   },
 });
-
-/** Leaves out a name that looks like personal data: audit entries cannot be deleted. */
-function namesForAudit(names: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(names).filter(([, name]) => findPersonalData(name) === undefined));
-}

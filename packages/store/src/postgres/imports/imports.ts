@@ -7,6 +7,7 @@ import { watchLocks } from './watch-locks.ts';
 /** `connect` opens a connection under a name. `rows` runs a statement on another connection. */
 export function createImports(connect: (name: string) => Promise<Connection>, rows: Sql['rows']): Imports {
   return {
+    runsAtOnce: Number.POSITIVE_INFINITY,
     beginImport: async (kind, options = {}) => {
       const command = options.pace === 'feed' ? 'a feed of' : 'an import of';
       const connection = await connect(`partner-network: ${command} ${kind}`);

@@ -35,6 +35,8 @@ const lockedByOther = 'Waiting for another command, such as an import, that lock
  */
 export function createImports(db: DatabaseSync, path: string, requireFiles: () => void): Imports {
   return {
+    // Temporary tables belong to the connection, which all runs share.
+    runsAtOnce: 1,
     beginImport: async (kind, { onWait, ...options } = {}) => {
       let order = createOrder(kind);
       const startedAt = toTime(Date.now());

@@ -1,0 +1,212 @@
+/**
+ * Batches of records over HTTP. A batch is checked and merged as a file is by `import`, in one transaction.
+ *
+ *     waiting for memory --a body fits--> reading --whole--> waiting for work --a place is free--> writing
+ *     waiting --2 s--> 503           reading --30 s--> 408           writing --committed--> 200, 207 or 422
+ */
+import { isUtf8 } from 'node:buffer';
+import { setTimeout as wait } from 'node:timers/promises';
+import { adminBounds } from '@partner-network/common/bounds/admin';
+import { ingestBounds } from '@partner-network/common/bounds/ingest';
+import { echo } from '@partner-network/common/text';
+import { within } from '@partner-network/common/timeout';
+import { Unavailable } from '@partner-network/common/unavailable';
+import { adminLimits } from '@partner-network/contract/admin/limits';
+import { echoedCharacters } from '@partner-network/contract/limits';
+import { announcedBytes, encodingOfBody, readBody, typeOfBody } from '@partner-network/http/body';
+import type { Exchange } from '@partner-network/http/handle';
+import {
+  type ImportAudit,
+  type ImportCounts,
+  type ImportKind,
+  type Store,
+  StoreLocked,
+  UncertainCommit,
+} from '@partner-network/store/port';
+import { type ImportReport, importRecords, type Source } from '../ingest/import.ts';
+import { findPersonalData } from '../ingest/personal-data/personal-data.ts';
+import { readJsonArray } from '../ingest/read/json-array.ts';
+import { readJsonLines } from '../ingest/read/json-lines.ts';
+import type { Reading } from '../ingest/record-check.ts';
+import { rejection } from '../ingest/rejections.ts';
+import { isOutage } from '../ingest/retry.ts';
+import { createCapacity } from './capacity.ts';
+import { IdleRuns } from './idle-runs.ts';
+import { adminRefusal, errorOfRejection, refusalOfBody } from './refusals.ts';
+
+export interface BatchOptions {
+  readonly kind: ImportKind;
+  readonly skipsRejected: boolean;
+  readonly isDryRun: boolean;
+  readonly audit: ImportAudit | undefined;
+}
+
+export interface BatchResult extends ImportCounts {
+  readonly read: number;
+  readonly rejected_count: number;
+  readonly errors?: readonly object[];
+}
+
+/** The newest time of the lines of a batch, for the lag. */
+export interface BatchOutcome {
+  readonly result: BatchResult;
+  readonly newest: string | undefined;
+}
+
+const lines = 'application/x-ndjson';
+const list = 'application/json';
+const limits = {
+  bytes: adminLimits.batchBytes,
+  ms: adminLimits.bodySeconds * 1_000,
+  tooLarge: () => adminRefusal('BATCH_TOO_LARGE'),
+};
+
+export class Batches {
+  readonly #store: Store;
+  readonly #runs: IdleRuns;
+  readonly #takeMemory = createCapacity(adminBounds.bodiesBytes);
+  readonly #takeWork: (part: number) => Promise<() => void>;
+
+  constructor(store: Store) {
+    this.#store = store;
+    this.#runs = new IdleRuns(store);
+    this.#takeWork = createCapacity(Math.min(adminBounds.batches, store.runsAtOnce));
+  }
+
+  async send(exchange: Exchange, options: BatchOptions): Promise<BatchOutcome> {
+    const type = typeOfBody(exchange);
+    const isKnown = type === lines || type === list;
+    if (!isKnown || !['identity', 'gzip'].includes(encodingOfBody(exchange))) {
+      const types = `${lines} (one record a line) or ${list} (a list), plain or with gzip`;
+      throw adminRefusal('UNSUPPORTED_MEDIA_TYPE', { types });
+    }
+    const giveMemory = await this.#takeMemory(announcedBytes(exchange, limits));
+    try {
+      const source = sourceOf(await readBody(exchange, limits), type);
+      const giveWork = await this.#takeWork(1);
+      try {
+        return await this.#write(source, options);
+      } finally {
+        giveWork();
+      }
+    } finally {
+      giveMemory();
+    }
+  }
+
+  async #write(source: Source, options: BatchOptions): Promise<BatchOutcome> {
+    const seen = new Seen();
+    const { kind, skipsRejected: skipInvalid, isDryRun: dryRun, audit } = options;
+    const stop = new AbortController();
+    let hasUsedRun = false;
+    const store = {
+      ...this.#store,
+      beginImport: async (...begin: Parameters<Store['beginImport']>) => {
+        const run = await this.#runs.begin(...begin);
+        hasUsedRun = run.isUsed;
+        return run;
+      },
+    };
+    const work = () =>
+      importRecords(store, () => seen.watch(source()), {
+        ...{ kind, pace: 'feed', isRepeatable: true, skipInvalid, dryRun, audit, stop: stop.signal },
+      });
+    const late = () => {
+      stop.abort(new Unavailable('The database does not answer.'));
+      return stop.signal.reason;
+    };
+    const report = await within(
+      adminBounds.answerMs,
+      untilUnlocked(work, () => hasUsedRun),
+      late,
+    );
+    return { result: resultOf(report, seen), newest: seen.newest };
+  }
+
+  close(): Promise<void> {
+    return this.#runs.close();
+  }
+}
+
+/** Repeats work while another command holds its lock, for 2 s, and once if a kept connection had broken. */
+async function untilUnlocked<Result>(
+  work: () => Promise<Result>,
+  hasUsedRun: () => boolean,
+): Promise<Result> {
+  const endMs = performance.now() + adminBounds.batchWaitMs;
+  for (let isFirst = true; ; isFirst = false) {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof UncertainCommit || !isOutage(error)) throw error;
+      const isBroken = isFirst && hasUsedRun() && !(error instanceof StoreLocked);
+      const isLocked = error instanceof StoreLocked && performance.now() < endMs;
+      if (!isBroken && !isLocked) throw new Unavailable(error.message, { cause: error });
+      if (isLocked) await wait(adminBounds.lockRetryMs);
+    }
+  }
+}
+
+/** The ids of lines, to name them in errors, and their newest time. Counts the lines. */
+class Seen {
+  ids = new Map<number, unknown>();
+  newest: string | undefined;
+
+  async *watch(source: AsyncIterable<readonly Reading[]>): AsyncGenerator<readonly Reading[]> {
+    let count = 0;
+    this.ids.clear();
+    for await (const readings of source) {
+      count += readings.length;
+      if (count > adminLimits.batchLines) throw adminRefusal('BATCH_TOO_LARGE');
+      for (const reading of readings) this.#note(reading);
+      yield readings;
+    }
+  }
+
+  #note(reading: Reading): void {
+    const { id, updated_at, deleted_at } = (('value' in reading && reading.value) || {}) as ImportedFields;
+    this.ids.set(reading.line, id);
+    const time = deleted_at ?? updated_at;
+    if (typeof time === 'string' && time > (this.newest ?? '')) this.newest = time;
+  }
+}
+
+type ImportedFields = Readonly<Record<'id' | 'updated_at' | 'deleted_at', unknown>>;
+
+/** An id may be anything that a line has in its place. One that looks like personal data is not repeated. */
+function shownId(id: unknown): { readonly id?: string } {
+  if (typeof id !== 'string' || id === '' || findPersonalData(id) !== undefined) return {};
+  return { id: echo(id, echoedCharacters) };
+}
+
+function resultOf(report: ImportReport, { ids }: Seen): BatchResult {
+  const { read, written, unchanged, stale, deleted, rejected_count, rejected } = report;
+  const errors = rejected
+    .flatMap(({ line, errors }) =>
+      errors.map((error) => ({ ...errorOfRejection(error), line, ...shownId(ids.get(line)) })),
+    )
+    .slice(0, adminLimits.batchErrors);
+  const counts = { read, written, unchanged, stale, deleted, rejected_count };
+  return { ...counts, ...(rejected_count > 0 && { errors }) };
+}
+
+function sourceOf(body: Buffer, type: string): Source {
+  if (type === lines) return () => readJsonLines(pieces(body));
+  const readings = isUtf8(body) ? readJsonArray(body.toString()) : undefined;
+  if (readings === undefined) {
+    const detail = 'Send a JSON list of records in UTF-8, or one record a line as application/x-ndjson.';
+    throw refusalOfBody([{ ...rejection('INVALID_JSON'), detail }]);
+  }
+  return async function* () {
+    for (let start = 0; start < readings.length; start += ingestBounds.importBatchRecords) {
+      yield readings.slice(start, start + ingestBounds.importBatchRecords);
+    }
+  };
+}
+
+/** Pieces of the body, so that its lines are read a few at a time. */
+async function* pieces(body: Buffer): AsyncGenerator<Uint8Array> {
+  for (let start = 0; start < body.length; start += ingestBounds.importReadBytes) {
+    yield body.subarray(start, start + ingestBounds.importReadBytes);
+  }
+}

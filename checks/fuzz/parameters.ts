@@ -101,7 +101,7 @@ const plainName = /^[\x20-\x7e]*$/;
 function judgeUnknown(listing: Listing, sent: string, { code, detail, field = '' }: ErrorRecord): void {
   assert.equal(code, 'UNKNOWN_QUERY_PARAMETER');
   assert.ok([...field].length <= 64, 'cut at 64 characters');
-  const isPlain = plainName.test(sent) && !/pn_|[0-9A-Za-z]{32}/.test(sent);
+  const isPlain = plainName.test(sent) && !/pna?_|[0-9A-Za-z]{32}/.test(sent);
   if (isPlain) assert.equal(field, sent.slice(0, 64));
   const start = `Remove the unknown parameter ${field || 'without a name'}`;
   assert.ok(detail.startsWith(start), detail);

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { newAdminKey } from '../../service/src/auth/api-key.ts';
 import { keys } from '../../testkit/fixtures/fixture.ts';
-import { maskSecrets } from '../src/text.ts';
+import { holdsKey, maskSecrets } from '../src/text.ts';
 
 test('masks a key and the beginning of a key, but not the prefix alone, which messages name', () => {
   const message = 'Use a key that starts with pn_test_: this is the sandbox environment.';
   assert.equal(maskSecrets(message), message);
   assert.equal(maskSecrets(`"${keys.acme}" "${keys.acme.slice(0, 9)}"`), '"[key]" "[key]"');
+  const admin = newAdminKey('production');
+  assert.equal(maskSecrets(`"${admin}" "${admin.slice(0, 10)}" pna_live_`), '"[key]" "[key]" pna_live_');
+  assert.deepEqual([admin, keys.acme, message].map(holdsKey), [true, true, false]);
 });

@@ -130,6 +130,20 @@ export const groups: readonly { readonly heading: string; readonly commands: rea
         revokeKey: ['keys revoke', 'Revoke a key for good'],
         rotateKey: ['keys rotate', 'Replace a key; the old key works for a while longer'],
       }),
+      ...from(() => import('@partner-network/operator/commands/access/admin-keys'), {
+        createAdminKey: [
+          'admin-keys create',
+          'Create a key of the administrative service, which is shown only once',
+          'partner-network admin-keys create --name "Ana Ruiz" --role SUPPORT',
+          'partner-network admin-keys create --name balances-feed --role INGEST --json',
+        ],
+        listAdminKeys: ['admin-keys list', 'List the administrative keys, without their secrets'],
+        revokeAdminKey: ['admin-keys revoke', 'Revoke an administrative key for good'],
+        rotateAdminKey: [
+          'admin-keys rotate',
+          'Replace an administrative key; the old key works for a while longer',
+        ],
+      }),
       ...from(() => import('@partner-network/operator/commands/access/grants'), {
         createGrant: ['grants create', "Let a partner read a customer's balances"],
         listGrants: ['grants list', 'List the grants of a partner or a customer'],

@@ -11,11 +11,10 @@ export interface Partner {
   readonly disabled_at?: string;
 }
 
-export interface ApiKey {
+/** What is stored of a key, of a partner or of the administrative service. */
+export interface AnyKey {
   readonly id: string;
-  readonly partner_id: string;
   readonly name?: string;
-  readonly scopes: readonly Scope[];
   /** The last characters of the key, to distinguish keys in a list. */
   readonly last_four: string;
   readonly created_at: string;
@@ -25,14 +24,22 @@ export interface ApiKey {
   readonly revoked_at?: string;
 }
 
+export interface ApiKey extends AnyKey {
+  readonly partner_id: string;
+  readonly scopes: readonly Scope[];
+}
+
 /** What a new key does not take over from the key that it replaces. */
-export interface Replacement extends Pick<ApiKey, 'id' | 'last_four'> {
+export interface Replacement extends Pick<AnyKey, 'id' | 'last_four'> {
   readonly digest: Uint8Array;
   /** How long the old key still works. With 0 it is revoked. */
   readonly overlapMs: number;
   /** By default the new key gets the lifetime of the old one, counted from now. */
   readonly expiresAt?: string | undefined;
 }
+
+/** The old key as it is stored now, and the new one. */
+export type Rotated<Key extends AnyKey> = Readonly<Record<'old' | 'key', Key>>;
 
 /** A type and not an interface, so that it is assignable to ImportRow. */
 export type Grant = {
@@ -92,11 +99,7 @@ export interface Accounts {
    * Issues a key with the old key's partner, name, scopes and lifetime. The old key's expiry never moves to a
    * later time. Issues nothing if the old key does not work any more, also if it was revoked a moment ago.
    */
-  rotateKey(
-    oldId: string,
-    replacement: Replacement,
-    by: Author,
-  ): Promise<Readonly<Record<'old' | 'key', ApiKey>> | undefined>;
+  rotateKey(oldId: string, replacement: Replacement, by: Author): Promise<Rotated<ApiKey> | undefined>;
 
   createGrant(grant: Grant, by: Author): Promise<void>;
   /** Grant ids are unique per customer, so several grants can have the same id. */

@@ -5,11 +5,13 @@ import type { Environment } from '@partner-network/contract/environments';
 import type { Operation } from '@partner-network/contract/operations';
 import type { Scope } from '@partner-network/contract/scopes';
 import type { Accounts, ApiKey, AuditLog, Author, GrantStatus, Partner } from './accounts.ts';
+import type { AdminKeys } from './admin-keys.ts';
 import { StoreUnavailable } from './errors.ts';
 import type { Receipts, Usage } from './journal.ts';
 import type { Served } from './served.ts';
 
 export * from './accounts.ts';
+export * from './admin-keys.ts';
 export * from './errors.ts';
 export * from './journal.ts';
 
@@ -203,7 +205,7 @@ export interface PartnerWithKeys extends Partner {
 export type MoveCounts = Readonly<Record<'created' | 'changed' | 'unchanged', MovedCounts>>;
 export type MovedCounts = Readonly<Record<'partners' | 'keys', number>>;
 
-export interface Store extends Served, Reads, Accounts, Imports, Receipts, Usage, AuditLog {
+export interface Store extends Served, Reads, Accounts, AdminKeys, Imports, Receipts, Usage, AuditLog {
   readonly environment: Environment;
   readonly metrics: readonly Metric[];
   /** Adds a key that will seal cursors. Old keys open cursors until they expire, or are deleted now. */

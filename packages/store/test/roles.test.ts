@@ -19,7 +19,11 @@ const digest = (fill: number) => new Uint8Array(32).fill(fill);
 const usage = { from: createdAt, partner_id: 'acme', key_id: 'k', operation: 'o', code: 'OK', count: 1 };
 const later = '2999-01-01T00:00:00.000Z';
 
-/** A change or a question, and the roles that can do it. `network_operate` does all but the last. */
+const adminKey = { id: 'a', name: 'ci', role: 'ADMIN', last_four: 'abcd', created_at: createdAt } as const;
+const replacement = { last_four: 'wxyz', digest: digest(3), overlapMs: 0 };
+const operators = ['network_operate', 'network_admin'] as const;
+
+/** A change or a question, and the roles that can do it. */
 const deeds: readonly [what: string, deed: (store: Store) => Promise<unknown>, ...RoleName[]][] = [
   ['write a receipt', (store) => store.recordReceipts([receiptAt(0)]), 'network_serve'],
   ['count usage', (store) => store.recordUsage([usage]), 'network_serve'],
@@ -27,84 +31,98 @@ const deeds: readonly [what: string, deed: (store: Store) => Promise<unknown>, .
     'find a key by its digest',
     (store) => store.findKey(digest(1)),
     'network_serve',
-    'network_operate',
+    ...operators,
     'network_support',
   ],
-  ['read cursor keys', (store) => store.cursorKeys(), 'network_serve', 'network_operate'],
+  ['read cursor keys', (store) => store.cursorKeys(), 'network_serve', ...operators],
   ...(['brands', 'balances', 'grants'] as const).map((kind): (typeof deeds)[number] => [
     `import ${kind}`,
     (store) => writeRows(store, kind, [rowOf[kind]]),
     'network_import',
-    'network_operate',
+    ...operators,
   ]),
   [
     'delete a balance by a line',
     (store) => writeRows(store, 'balances', [{ customer_id: 'alice', id: 'a', deleted_at: createdAt }]),
     'network_import',
-    'network_operate',
+    ...operators,
   ],
   [
     'export balances',
     (store) => exported(store, 'balances'),
     'network_import',
-    'network_operate',
+    ...operators,
     'network_serve',
   ],
-  ['list keys', (store) => store.listKeys('acme'), 'network_support', 'network_operate', 'network_serve'],
+  ['list keys', (store) => store.listKeys('acme'), 'network_support', ...operators, 'network_serve'],
   [
     'list receipts',
     (store) => store.listReceipts({ limit: 1 }),
     'network_support',
-    'network_operate',
+    ...operators,
     'network_retention',
   ],
-  ['list changes', (store) => store.listAudit({ limit: 1 }), 'network_support', 'network_operate'],
+  ['list changes', (store) => store.listAudit({ limit: 1 }), 'network_support', ...operators],
   [
     'revoke a grant',
     (store) => store.revokeGrant('alice', 'g', createdAt, byTest),
     'network_support',
-    'network_operate',
+    ...operators,
     'network_import',
   ],
   [
     'disable a partner',
     (store) => store.setPartnerDisabled('acme', createdAt, byTest),
     'network_support',
-    'network_operate',
+    ...operators,
   ],
-  ['revoke a key', (store) => store.revokeKey('k', createdAt, byTest), 'network_support', 'network_operate'],
-  ['enable a partner', (store) => store.setPartnerDisabled('acme', undefined, byTest), 'network_operate'],
-  ['rename a partner', (store) => store.renamePartner('acme', 'A', 'B', byTest), 'network_operate'],
+  ['revoke a key', (store) => store.revokeKey('k', createdAt, byTest), 'network_support', ...operators],
+  ['enable a partner', (store) => store.setPartnerDisabled('acme', undefined, byTest), ...operators],
+  ['rename a partner', (store) => store.renamePartner('acme', 'A', 'B', byTest), ...operators],
   [
     'create a partner',
     (store) => store.createPartner({ id: 'new', name: 'N', created_at: createdAt }, byTest),
-    'network_operate',
+    ...operators,
   ],
-  [
-    'create a key',
-    (store) => store.createKey({ ...key, id: 'k2', scopes }, digest(2), byTest),
-    'network_operate',
-  ],
-  [
-    'rotate a key',
-    (store) => store.rotateKey('k', { id: 'k3', last_four: 'wxyz', digest: digest(3), overlapMs: 0 }, byTest),
-    'network_operate',
-  ],
+  ['create a key', (store) => store.createKey({ ...key, id: 'k2', scopes }, digest(2), byTest), ...operators],
+  ['rotate a key', (store) => store.rotateKey('k', { ...replacement, id: 'k3' }, byTest), ...operators],
   [
     'create a grant',
     (store) => store.createGrant({ ...grant, id: 'new' }, byTest),
-    'network_operate',
+    ...operators,
     'network_import',
   ],
-  [
-    'move partners',
-    (store) => store.partnersWithKeys(),
-    'network_operate',
-    'network_serve',
-    'network_support',
-  ],
+  ['move partners', (store) => store.partnersWithKeys(), ...operators, 'network_serve', 'network_support'],
   ['rotate the cursor key', (store) => store.rotateCursorKey('discard', byTest), 'network_operate'],
-  ['erase a customer', (store) => store.eraseCustomer('alice', byTest), 'network_operate'],
+  ['erase a customer', (store) => store.eraseCustomer('alice', byTest), ...operators],
+  [
+    'find an administrative key by its digest',
+    (store) => store.findAdminKey(digest(1)),
+    'network_support',
+    ...operators,
+  ],
+  [
+    'create an administrative key',
+    (store) => store.createAdminKey({ ...adminKey, id: 'a2' }, digest(2), byTest),
+    'network_operate',
+  ],
+  [
+    'rotate an administrative key',
+    (store) => store.rotateAdminKey('a', { ...replacement, id: 'a3' }, byTest),
+    'network_operate',
+  ],
+  [
+    'revoke an administrative key',
+    (store) => store.revokeAdminKey('a', createdAt, byTest),
+    'network_support',
+    'network_operate',
+  ],
+  [
+    'record the last use of a key',
+    (store) => store.recordKeyUses([{ keyId: 'a', usedAt: createdAt }]),
+    'network_serve',
+    'network_admin',
+  ],
   ['delete usage', (store) => store.pruneUsage(later, byTest), 'network_retention'],
   ['delete receipts', (store) => store.pruneReceipts(later, byTest), 'network_retention'],
 ];
@@ -122,6 +140,7 @@ async function scene(t: TestContext) {
   t.after(() => owner.close());
   await owner.createPartner({ id: 'acme', name: 'A', created_at: createdAt }, byTest);
   await owner.createKey({ ...key, scopes }, digest(1), byTest);
+  await owner.createAdminKey(adminKey, digest(1), byTest);
   await owner.createGrant(grant, byTest);
   await writeRows(owner, 'balances', [plainBalance('alice', 'a')]);
   await owner.recordReceipts([receiptAt(1)]);
@@ -147,12 +166,18 @@ for (const role of Object.keys(roles) as RoleName[]) {
         `update audit_log set actor = 'x'`,
         'truncate audit_log',
         'delete from api_keys',
+        'delete from admin_keys',
       ],
       `insert into audit_log (at, actor, action, target, details, db_user) values (now(), 'a', 'b', 'c', '{}', 'x')`,
       'update api_keys set revoked_at = null',
+      `update admin_keys set role = 'ADMIN', revoked_at = null`,
       'alter table api_keys disable trigger all',
     ]) {
-      await assert.rejects(client.query(statement), /denied|must be owner|api_keys: a key/, statement);
+      await assert.rejects(
+        client.query(statement),
+        /denied|must be owner|(api|admin)_keys: a key/,
+        statement,
+      );
     }
   });
 }

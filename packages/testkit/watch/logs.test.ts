@@ -41,8 +41,8 @@ const leaking = `
     watchCommand(child, words);
     await once(child, 'close');
     keepExchange('/network/v1/brands?reference_id=shop-17', '{"brands":[],"cursor":"AAECAwQF"}');
-    const key = 'pn_test_' + 'y'.repeat(49);
-    await createCaller(1).brands('', { key }).catch(() => watchedLog().log.info({ key }));
+    for (const key of ['pn_test_' + 'y'.repeat(49), 'pna_live_' + 'z'.repeat(49)])
+      await createCaller(1).brands('', { key }).catch(() => watchedLog().log.info({ key }));
     watchedLog().log.info({ url: '/network/v1/brands?reference_id=shop-17' }, 'request');
   });`;
 
@@ -55,5 +55,6 @@ test('a test file with a secret in its log fails at its end, though its tests pa
   assert.match(stderr, /a query is in the log: .*"url":"\/network\/v1\/brands\?<query>"/);
   assert.match(stderr, /a key is in the log: .*"pn_live_<key>x/);
   assert.match(stderr, /a key is in the log: .*"pn_test_<key>y/);
+  assert.match(stderr, /a key is in the log: .*"pna_live_<key>z/);
   assert.doesNotMatch(stderr, /shop-17/);
 });

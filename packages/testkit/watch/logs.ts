@@ -68,9 +68,11 @@ export function keepSecret(kind: Kind, text: string): void {
   if (text.length >= 3) watch.keep(kind, text);
 }
 
+const prefix = new RegExp(`^${keyPrefixPattern}`);
+
 /** Keeps most of a key, which also finds the whole, and its digest. */
 export function keepKey(key: string): void {
-  keepSecret('key', key.slice(8, 40));
+  keepSecret('key', key.replace(prefix, '').slice(0, 32));
   keepBytes('digest of a key', digestOfKey(key));
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { newAdminKey } from '../../../service/src/auth/api-key.ts';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { watchedLog } from '../../../testkit/watch/logs.ts';
 import { logRequest } from '../../src/observability/log.ts';
@@ -70,4 +71,6 @@ test('a key in an error message is masked, and a value thrown in place of an err
   assert.match(JSON.parse(text).err.message, /^cannot read pn_test_…, of all things$/);
   assert.ok(!text.includes(keys.acme.slice(8)));
   assert.ok(!logged(keys.acme).includes(keys.acme.slice(8)));
+  const { err } = JSON.parse(logged(new Error(`no ${newAdminKey('production')}`)));
+  assert.equal(err.message, 'no pna_live_…');
 });

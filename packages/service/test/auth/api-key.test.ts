@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
-import { apiKeyOf, environmentOfKey, newApiKey } from '../../src/auth/api-key.ts';
+import {
+  apiKeyOf,
+  environmentOfAdminKey,
+  environmentOfKey,
+  newAdminKey,
+  newApiKey,
+} from '../../src/auth/api-key.ts';
 
 test('a new key is its prefix, 43 base62 characters, and 6 of checksum over both', () => {
   for (let made = 0; made < 200; made += 1) {
@@ -38,4 +44,17 @@ test('the environment is read from a key; with any character changed it is not a
   }
   assert.equal(environmentOfKey(key.replace('pn_live_', 'pn_test_')), undefined);
   assert.equal(environmentOfKey(`${key}\n`), undefined);
+});
+
+test('an administrative key has the same form, and neither kind is taken for the other', () => {
+  for (const [environment, form] of [
+    ['production', /^pna_live_[0-9A-Za-z]{49}$/],
+    ['sandbox', /^pna_test_[0-9A-Za-z]{49}$/],
+  ] as const) {
+    const [admin, api] = [newAdminKey(environment), newApiKey(environment)];
+    assert.match(admin, form);
+    assert.deepEqual([environmentOfAdminKey(admin), environmentOfKey(admin)], [environment, undefined]);
+    assert.equal(environmentOfAdminKey(api), undefined);
+    assert.equal(environmentOfAdminKey(admin.replace('pna_', 'pn_')), undefined);
+  }
 });

@@ -1,9 +1,9 @@
 /** How a key is read from the headers and found, without a service: the check `mutate` needs quick tests. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Environment } from '@partner-network/contract/environments';
+import { type Environment, environments } from '@partner-network/contract/environments';
 import type { KeyOnFile } from '../../../store/src/port.ts';
-import { apiKeyOf, digestOfKey } from '../../src/auth/api-key.ts';
+import { adminKeyOf, apiKeyOf, digestOfKey } from '../../src/auth/api-key.ts';
 import { identify, requireValid } from '../../src/auth/authenticate.ts';
 import { createKeyCache, isGoodKey } from '../../src/auth/key-cache.ts';
 
@@ -71,6 +71,7 @@ const refused = [
   ['Authorization', `Bearer ${text.slice(0, -1)}`],
   ['Authorization', `Bearer ${text}`, 'authorization', `Bearer ${text}`],
   ['X-Authorization', `Bearer ${text}`],
+  ...environments.map((kind) => ['Authorization', `Bearer ${adminKeyOf(kind, 'a'.repeat(43))}`]),
 ];
 
 test('refuses every other header with the same error, without a query', async () => {

@@ -4,6 +4,7 @@ import type { Purpose, StoreOptions } from '../address.ts';
 import type { Store } from '../port.ts';
 import type { Migration } from '../served.ts';
 import { createAccounts } from '../sql/accounts.ts';
+import { createAdminKeys } from '../sql/admin-keys.ts';
 import { createAuditLog } from '../sql/audit.ts';
 import { createRotation } from '../sql/cursor-keys.ts';
 import { createMoves } from '../sql/moves.ts';
@@ -74,6 +75,7 @@ export async function openPostgres(
     ...createReads(primary, replicas, nodes && limitSlowNodes(nodes.rows, connections / 2)),
     ping: () => primaryWatch.ping().then(readiness),
     ...createAccounts(primary, grantLocks),
+    ...createAdminKeys(primary),
     rotateCursorKey: createRotation(primary, rotationOptions),
     ...createReceipts(journal, isSpread),
     ...createMoves(primary),

@@ -19,6 +19,7 @@ export interface Role {
 }
 
 const read: Allowed = { select: 'all' };
+const recorded: Allowed = { select: 'all', insert: 'all', update: 'all' };
 const changed: Allowed = { select: 'all', insert: 'all', update: 'all', delete: 'all' };
 
 /** The database itself adds who wrote an entry. */
@@ -37,6 +38,23 @@ const imported = {
   audit_log: { insert: audited.insert! },
 } as const satisfies Role['tables'];
 
+/** What operators and the administrative service manage. */
+const managed = {
+  ...imported,
+  partners: { select: 'all', insert: 'all', update: ['name', 'disabled_at'] },
+  api_keys: {
+    select: 'all',
+    insert: 'all',
+    update: ['name', 'last_four', 'created_by', 'expires_at', 'revoked_at'],
+  },
+  grants: { ...imported.grants, delete: 'all' },
+  erased_customers: { select: 'all', insert: 'all', update: ['erased_at'] },
+  receipts: read,
+  key_uses: read,
+  usage: read,
+  audit_log: audited,
+} as const satisfies Role['tables'];
+
 export const roles = {
   network_serve: {
     about: 'serve: reads, and writes receipts, last uses of keys and usage',
@@ -49,8 +67,8 @@ export const roles = {
       balances: read,
       brands: read,
       receipts: { insert: 'all' },
-      key_uses: { select: 'all', insert: 'all', update: 'all' },
-      usage: { select: 'all', insert: 'all', update: 'all' },
+      key_uses: recorded,
+      usage: recorded,
     },
   },
   network_import: {
@@ -63,6 +81,7 @@ export const roles = {
       settings: read,
       partners: { select: 'all', update: ['disabled_at'] },
       api_keys: { select: 'all', update: ['expires_at', 'revoked_at'] },
+      admin_keys: { select: 'all', update: ['expires_at', 'revoked_at'] },
       grants: { select: 'all', update: ['status', 'expires_at', 'updated_at'] },
       brands: read,
       receipts: read,
@@ -75,21 +94,14 @@ export const roles = {
   network_operate: {
     about: 'all commands of operators but the deletion of receipts and usage, and "migrate"',
     tables: {
-      ...imported,
-      partners: { select: 'all', insert: 'all', update: ['name', 'disabled_at'] },
-      api_keys: {
-        select: 'all',
-        insert: 'all',
-        update: ['name', 'last_four', 'created_by', 'expires_at', 'revoked_at'],
-      },
-      grants: { ...imported.grants, delete: 'all' },
-      erased_customers: { select: 'all', insert: 'all', update: ['erased_at'] },
+      ...managed,
+      admin_keys: { select: 'all', insert: 'all', update: ['last_four', 'expires_at', 'revoked_at'] },
       cursor_keys: { select: 'all', insert: 'all', delete: 'all' },
-      receipts: read,
-      key_uses: read,
-      usage: read,
-      audit_log: audited,
     },
+  },
+  network_admin: {
+    about: 'the administrative service: what its requests need; cannot write administrative keys',
+    tables: { ...managed, admin_keys: read, cursor_keys: read, key_uses: recorded },
   },
   network_retention: {
     about: 'receipts prune and usage prune: deletes both, and writes the audit entry for it',

@@ -1,20 +1,17 @@
 /** Partners and keys, in SQL that both engines understand. */
-
-import { latestTimeMs, toTime } from '@partner-network/common/times';
-import type { Scope } from '@partner-network/contract/scopes';
-import type { Accounts, ApiKey, Author, Partner, Replacement } from '../port.ts';
+import type { Accounts, ApiKey, Partner } from '../port.ts';
 import { changeRow, changeStatement } from './audit.ts';
 import { createGrants, type GrantLocks } from './grants.ts';
-import { type BoundStatement, insert, type Row, type Sql, withoutNulls } from './statement.ts';
+import { createKeyChanges, type KeyTable } from './key-changes.ts';
+import { type BoundStatement, insert, type Sql, withoutNulls } from './statement.ts';
 
 const partnerColumns = 'id, name, created_at, disabled_at';
-const keyColumns = 'id, partner_id, name, scopes, last_four, created_at, created_by, expires_at, revoked_at';
 
 const selectPartners = `select ${partnerColumns} from partners`;
-const selectKeys = `select ${keyColumns} from api_keys`;
 
 export function createAccounts(sql: Sql, locks?: GrantLocks): Accounts {
   const { rows, transaction } = sql;
+  const keys = createKeyChanges(sql, apiKeys);
 
   async function partners(...statement: BoundStatement): Promise<Partner[]> {
     return (await rows(...statement)).map(withoutNulls) as unknown as Partner[];
@@ -38,78 +35,25 @@ export function createAccounts(sql: Sql, locks?: GrantLocks): Accounts {
       return changeRow(sql, [text, to, id, from], () => changeStatement(by, id, {}));
     },
 
-    createKey: (key, digest, by) =>
-      transaction(function* () {
-        yield insertKey({ ...key, created_by: by.actor }, digest);
-        yield changeStatement(by, key.id, detailsOf(key));
-      }),
-    findKeyById: async (id) => (await rows(`${selectKeys} where id = $1`, id)).map(keyOf)[0],
-    listKeys: async (partnerId) => {
-      const found =
-        partnerId === undefined
-          ? await rows(`${selectKeys} order by partner_id, id`)
-          : await rows(`${selectKeys} where partner_id = $1 order by id`, partnerId);
-      return found.map(keyOf);
-    },
-    revokeKey: (id, at, by) => {
-      const text =
-        'update api_keys set revoked_at = $1 where id = $2 and revoked_at is null returning partner_id';
-      return changeRow(sql, [text, at, id], ({ partner_id }) => changeStatement(by, id, { partner_id }));
-    },
-    rotateKey: (oldId, replacement, by) => transaction(() => rotation(oldId, replacement, by)),
+    createKey: keys.create,
+    findKeyById: async (id) => (await keys.select('where id = $1', id))[0],
+    listKeys: (partnerId) =>
+      partnerId === undefined
+        ? keys.select('order by partner_id, id')
+        : keys.select('where partner_id = $1 order by id', partnerId),
+    revokeKey: keys.revoke,
+    rotateKey: keys.rotate,
 
     ...createGrants(sql, locks),
   };
 }
 
-/** Locks the key without a change: a concurrent revocation is either seen here, or waits. */
-const lockKey = `update api_keys set last_four = last_four where id = $1 returning ${keyColumns}`;
-
-function* rotation(
-  oldId: string,
-  { id, last_four, digest, overlapMs, expiresAt }: Replacement,
-  by: Author,
-): Generator<BoundStatement, Record<'old' | 'key', ApiKey> | undefined, readonly Row[]> {
-  const [locked] = yield [lockKey, oldId];
-  const nowMs = Date.now();
-  if (locked === undefined) return undefined;
-  const old = keyOf(locked);
-  if (old.revoked_at !== undefined || endMs(old) <= nowMs) return undefined;
-
-  const end =
-    overlapMs === 0
-      ? { revoked_at: toTime(nowMs) }
-      : { expires_at: toTime(Math.min(endMs(old), nowMs + overlapMs)) };
-  const [column, time] = Object.entries(end)[0]!;
-  yield [`update api_keys set ${column} = $1 where id = $2`, time, oldId];
-  const { partner_id, name, scopes } = old;
-  const lifetimeMs = endMs(old) - Date.parse(old.created_at);
-  const lifetimeEndMs = Math.min(nowMs + lifetimeMs, latestTimeMs);
-  const lifetimeEnd = Number.isFinite(lifetimeMs) ? toTime(lifetimeEndMs) : undefined;
-  const key = {
-    ...{ id, partner_id, name, scopes, last_four, created_at: toTime(nowMs), created_by: by.actor },
-    expires_at: expiresAt ?? lifetimeEnd,
-  };
-  yield insertKey(key, digest);
-  yield changeStatement(by, oldId, { new_key_id: id, ...detailsOf(key), old_key: end });
-  return { old: { ...old, ...end }, key };
-}
-
-function endMs({ expires_at }: ApiKey): number {
-  return expires_at === undefined ? Number.POSITIVE_INFINITY : Date.parse(expires_at);
-}
-
-/** Without the name, which an operator chooses and which may be an e-mail address. */
-function detailsOf({ partner_id, scopes, expires_at }: ApiKey) {
-  return { partner_id, scopes, expires_at };
-}
-
-export function insertKey(key: ApiKey, digest: Uint8Array): BoundStatement {
-  const scopes = key.scopes.toSorted().join(' ');
-  return insert('api_keys', `${keyColumns}, digest`, { ...key, scopes, digest });
-}
-
-function keyOf(row: Row): ApiKey {
-  const scopes = (row.scopes as string).split(' ') as Scope[];
-  return { ...withoutNulls(row), scopes } as unknown as ApiKey;
-}
+/** Keys of partners. Scopes are one text, in order. */
+export const apiKeys: KeyTable<ApiKey> = {
+  name: 'api_keys',
+  columns: 'id, partner_id, name, scopes, last_four, created_at, created_by, expires_at, revoked_at',
+  shown: 'partner_id',
+  keyOf: (row) => ({ ...withoutNulls(row), scopes: (row.scopes as string).split(' ') }) as unknown as ApiKey,
+  rowOf: (key) => ({ ...key, scopes: key.scopes.toSorted().join(' ') }),
+  detailsOf: ({ partner_id, scopes, expires_at }) => ({ partner_id, scopes, expires_at }),
+};

@@ -6,16 +6,24 @@ import type { KeyOnFile } from '../port.ts';
  * Selects the key with this digest, or a neighbor in the order of digests. An unknown key then costs as much
  * as a known one, so the response time does not reveal whether a key exists.
  */
-export function nearestKey(digest: string): string {
+export function nearest(digest: string, columns: string, table: string, join = ''): string {
   return `
-    select k.id, k.partner_id, k.scopes, k.expires_at, k.revoked_at, p.disabled_at,
-      k.digest = ${digest} as is_same
-    from api_keys k join partners p on p.id = k.partner_id
+    select ${columns}, k.digest = ${digest} as is_same
+    from ${table} k ${join}
     where k.digest = coalesce(
-      (select digest from api_keys where digest <= ${digest} order by digest desc limit 1),
-      (select digest from api_keys where digest > ${digest} order by digest limit 1)
+      (select digest from ${table} where digest <= ${digest} order by digest desc limit 1),
+      (select digest from ${table} where digest > ${digest} order by digest limit 1)
     )`;
 }
+
+/** Selects an API key, with what `keyOnFile` reads. */
+export function nearestKey(digest: string): string {
+  const columns = 'k.id, k.partner_id, k.scopes, k.expires_at, k.revoked_at, p.disabled_at';
+  return nearest(digest, columns, 'api_keys', 'join partners p on p.id = k.partner_id');
+}
+
+/** Whether a row is the key itself and not a neighbor. Each engine has its own kind of truth. */
+export const isKey = (isSame: unknown) => isSame === true || isSame === 1;
 
 /** The key in a row of `nearestKey`. Undefined if the row is only a neighbor, or if no key exists. */
 export function keyOnFile(row: readonly unknown[] | undefined): KeyOnFile | undefined {
@@ -30,7 +38,7 @@ export function keyOnFile(row: readonly unknown[] | undefined): KeyOnFile | unde
     isRevoked: revokedAt !== null,
     isPartnerDisabled: disabledAt !== null,
   };
-  return isSame === true || isSame === 1 ? key : undefined;
+  return isKey(isSame) ? key : undefined;
 }
 
 /**

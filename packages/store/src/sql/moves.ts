@@ -1,7 +1,8 @@
 /** Moves partners and their keys to another database, in SQL that both engines understand. */
 import { AlreadyExists, type Author, type MoveCounts, type PartnerWithKeys, type Store } from '../port.ts';
-import { insertKey } from './accounts.ts';
+import { apiKeys } from './accounts.ts';
 import { changeStatement } from './audit.ts';
+import { insertKey } from './key-changes.ts';
 import { type BoundStatement, type Row, type Sql, withoutNulls } from './statement.ts';
 
 /** One statement reads one snapshot, so every key comes with its partner. */
@@ -73,7 +74,8 @@ function* writing(
   for (const { keys, id, name, created_at, disabled_at } of partners) {
     count('partners', id, yield [writePartner, id, name, created_at, disabled_at ?? null]);
     for (const { digest, ...key } of keys) {
-      const [text, ...values] = insertKey({ ...key, partner_id: id }, Buffer.from(digest, 'hex'));
+      const whole = { ...key, partner_id: id };
+      const [text, ...values] = insertKey(apiKeys, whole, Buffer.from(digest, 'hex'));
       count('keys', key.id, yield [text + updateKey, ...values]);
     }
   }

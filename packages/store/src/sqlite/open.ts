@@ -7,6 +7,7 @@ import type { Environment } from '@partner-network/contract/environments';
 import type { Purpose } from '../address.ts';
 import { type Store, StoreLocked } from '../port.ts';
 import { createAccounts } from '../sql/accounts.ts';
+import { createAdminKeys } from '../sql/admin-keys.ts';
 import { createAuditLog } from '../sql/audit.ts';
 import { createRotation } from '../sql/cursor-keys.ts';
 import { createMoves } from '../sql/moves.ts';
@@ -62,6 +63,7 @@ export function openSqlite(file: string, environment: Environment, purpose: Purp
       ...(watch && { onFileFailure: watch.onChange }),
       ...createReads(db, watch),
       ...createAccounts(plainSql(db)),
+      ...createAdminKeys(plainSql(db)),
       rotateCursorKey: createRotation(plainSql(db)),
       ...createMoves(plainSql(db)),
       ...createAuditLog(plainSql(db), oneAtATime),

@@ -14,6 +14,7 @@ const key = {
   created_at: createdAt,
 };
 const digest = (fill: number) => new Uint8Array(32).fill(fill);
+const { partner_id: _, ...adminKey } = { ...key, id: 'a', role: 'ADMIN' as const };
 const replacement = { id: 'k2', last_four: 'wxyz', digest: digest(2), overlapMs: 0 };
 
 /** Each change, its target, and some of its details. */
@@ -30,6 +31,17 @@ const changes: readonly [(store: Store, by: Author) => Promise<unknown>, target:
     ],
     [(store, by) => store.rotateKey('k', replacement, by), 'k', { new_key_id: 'k2', partner_id: 'acme' }],
     [(store, by) => store.revokeKey('k2', past, by), 'k2', { partner_id: 'acme' }],
+    [
+      (store, by) => store.createAdminKey({ ...adminKey, expires_at: future }, digest(1), by),
+      'a',
+      { role: 'ADMIN', expires_at: future },
+    ],
+    [
+      (store, by) => store.rotateAdminKey('a', { ...replacement, id: 'a2' }, by),
+      'a',
+      { new_key_id: 'a2', role: 'ADMIN' },
+    ],
+    [(store, by) => store.revokeAdminKey('a2', past, by), 'a2', { role: 'ADMIN' }],
     [(store, by) => store.createGrant(grant, by), 'g', { partner_id: 'acme', customer_id: 'alice' }],
     [(store, by) => store.revokeGrant('alice', 'g', past, by), 'g', { customer_id: 'alice' }],
     [
@@ -83,6 +95,7 @@ export const auditTests: StoreTests = {
   'writes no entry for a change that changes nothing, or that fails': async (open) => {
     const store = await openWith(open, 'acme');
     await store.createKey({ ...key, scopes: ['BRANDS_READ'], revoked_at: past }, digest(1), byTest);
+    await store.createAdminKey({ ...adminKey, revoked_at: past }, digest(1), byTest);
     await store.createGrant({ ...grant, status: 'REVOKED' }, byTest);
     const { id, name, created_at } = (await store.findPartner('acme'))!;
     const by = { actor: 'eve', action: 'nothing' };
@@ -91,6 +104,8 @@ export const auditTests: StoreTests = {
     await store.renamePartner('acme', name, name, by);
     await store.revokeKey('k', future, by);
     await store.rotateKey('k', replacement, by);
+    await store.revokeAdminKey('a', future, by);
+    await store.rotateAdminKey('a', replacement, by);
     await store.revokeGrant('alice', 'g', future, by);
     await store.revokeGrants('alice', future, by);
     await store.eraseCustomer('nobody', by);

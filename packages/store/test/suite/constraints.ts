@@ -3,10 +3,7 @@ import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import { createdAt } from '../../../testkit/fixtures/fixture.ts';
-import { times } from './records.ts';
-
-export type Value = string | number | bigint | Uint8Array | null;
-type Row = Readonly<Record<string, Value>>;
+import { badValues, good, type Row, type Table, type Value } from './rows.ts';
 
 /** A direct connection to a database with the current schema. */
 interface RawDatabase {
@@ -24,90 +21,6 @@ export interface Engine {
   readonly badBytes: readonly Value[];
   /** Statements that would change the audit log in this engine's own ways. */
   readonly tamperings: readonly string[];
-}
-
-/** One valid row for each table. */
-const good = {
-  partners: { id: 'acme', name: 'Acme', created_at: createdAt, disabled_at: null },
-  settings: { name: 'other', value: 'value' },
-  cursor_keys: { id: 7, secret: new Uint8Array(32), created_at: createdAt },
-  api_keys: {
-    ...{ id: 'k', partner_id: 'acme', name: null, digest: new Uint8Array(32), last_four: 'abcd' },
-    ...{ scopes: 'BRANDS_READ', created_at: createdAt, expires_at: null, revoked_at: null },
-  },
-  grants: {
-    ...{ customer_id: 'alice', id: 'g', partner_id: 'acme', action: 'CHECKING_BALANCE', status: 'ACTIVE' },
-    ...{ expires_at: null, ...times },
-  },
-  balances: { customer_id: 'alice', id: 'b', type: 'CHECKING', currency: 'USD', amount: 1, ...times },
-  brands: {
-    ...{ partner_id: 'acme', id: 'b', name: 'Name', ...times, reference_id: 'ref' },
-    ...{ color: null, profile_image_url: null, metadata: null },
-  },
-} satisfies Record<string, Row>;
-
-type Table = keyof typeof good;
-
-const controls = ['\u0000', 'a\u0000b', '\u0001', 'a\tb', 'a\n', '\u001f', '\u007f'];
-const textTo = (max: number) => ['', 'x'.repeat(max + 1), '🦊'.repeat(max + 1), null, ...controls];
-const optionalTextTo = (max: number) => textTo(max).filter((value) => value !== null);
-const fiftyOne = Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`k${index}`, 'v']));
-
-function badValues({ badTimes, badBytes }: Engine) {
-  const bytes = [new Uint8Array(31), new Uint8Array(33), null, ...badBytes];
-  return {
-    settings: { name: [null], value: [null] },
-    cursor_keys: { id: [-1, 256], secret: bytes, created_at: [null, ...badTimes] },
-    partners: { id: textTo(128), name: textTo(1024), created_at: [null, ...badTimes], disabled_at: badTimes },
-    api_keys: {
-      id: ['', 'x'.repeat(129), null],
-      partner_id: ['nobody', null],
-      name: optionalTextTo(1024),
-      digest: bytes,
-      last_four: ['abc', 'abcde', null],
-      scopes: ['', 'BRANDS_READ BALANCES_READ', 'BRANDS_WRITE', 'BRANDS_READ ', null],
-      created_at: [null, ...badTimes],
-      expires_at: badTimes,
-      revoked_at: badTimes,
-    },
-    grants: {
-      customer_id: textTo(128),
-      id: textTo(256),
-      partner_id: ['nobody', '', null],
-      action: ['CHECKING', '', null],
-      status: ['active', 'PENDING', '', null],
-      expires_at: badTimes,
-      created_at: [null, ...badTimes],
-      updated_at: [null, ...badTimes],
-    },
-    balances: {
-      customer_id: textTo(128),
-      id: textTo(256),
-      type: ['checking', 'SAVINGS', '', null],
-      currency: ['usd', 'EUR', '', null],
-      amount: [9007199254740992n, -9007199254740992n, 1.5, '1x', '', null],
-      created_at: [null, ...badTimes],
-      updated_at: [null, ...badTimes],
-    },
-    brands: {
-      partner_id: ['nobody', null],
-      id: textTo(128),
-      name: textTo(1024),
-      reference_id: textTo(1024),
-      created_at: [null, ...badTimes],
-      updated_at: [null, ...badTimes],
-      color: ['', '#12345', '#1234567', '123456', '#GGGGGG', 'red', '#123456\n'],
-      profile_image_url: [
-        ...['', 'http://', 'https://', 'ftp://example.com', 'example.com/logo.png', ' http://x'],
-        ...['http://x y', 'http://x\u0000y', 'http://x\u0001', 'http://x\n', `http://${'x'.repeat(7_994)}`],
-      ],
-      metadata: [
-        ...['', 'null', '[]', '"text"', '{', '{"a":1}', '{"a":null}', '{"a":{}}', '{"a":true}'],
-        ...['{"a":"\\u0001"}', '{"a":"\\u0000"}', '{"a\\u0000":"b"}', '{"a\\u001f":"b"}', '{"a":"\\u007f"}'],
-        ...['{"a":"b\\nc"}', JSON.stringify(fiftyOne)],
-      ],
-    },
-  } satisfies { readonly [Name in Table]: Readonly<Record<string, readonly Value[]>> };
 }
 
 /** Random text of 4 bytes per character, which no compression can shorten. */
@@ -186,7 +99,9 @@ export function constraintTests(engine: Engine): void {
       // A key cannot be deleted.
       if (table !== 'api_keys') await db.execute(`delete from ${table}`);
     }
-    await assert.rejects(insert(db, 'api_keys', { id: 'k2' }), isRefusal);
+    await insert(db, 'admin_keys');
+    for (const table of ['api_keys', 'admin_keys'] as const)
+      await assert.rejects(insert(db, table, { id: 'k2' }), isRefusal);
   });
 
   test('rejects bad values in an update as in an insert', async (t) => {
@@ -248,20 +163,29 @@ export function constraintTests(engine: Engine): void {
     );
   });
 
+  /** Columns that a key keeps, of each table of keys. */
+  const kept = {
+    api_keys: [`partner_id = 'zenith'`, `scopes = 'BALANCES_READ BRANDS_READ'`],
+    admin_keys: [`role = 'SUPPORT'`, `created_by = 'bob'`],
+  };
+
   test('rejects statements that give a key more access, or delete it', async (t) => {
     const db = await open(t);
     await insert(db, 'partners', { id: 'zenith' });
-    await insert(db, 'api_keys', { id: 'k', revoked_at: createdAt, expires_at: createdAt });
-    const changes = [
-      ...['revoked_at = null', `revoked_at = '2026-01-01T00:00:00.001Z'`, `last_four = 'wxyz'`],
-      ...['expires_at = null', `expires_at = '2026-01-01T00:00:00.001Z'`, `partner_id = 'zenith'`],
-      ...[`scopes = 'BALANCES_READ BRANDS_READ'`, `id = 'other'`],
-    ];
-    for (const change of [...changes.map((each) => `update api_keys set ${each}`), 'delete from api_keys'])
-      await assert.rejects(db.execute(change), /api_keys: a key/, change);
-    const otherDigest = new Uint8Array(32).fill(9);
-    await assert.rejects(db.execute('update api_keys set digest = $1', otherDigest), /api_keys: a key/);
-    await db.execute(`update api_keys set expires_at = '2025-01-01T00:00:00.000Z', name = 'New'`);
+    for (const table of ['api_keys', 'admin_keys'] as const) {
+      await insert(db, table, { id: 'k', revoked_at: createdAt, expires_at: createdAt });
+      const changes = [
+        ...['revoked_at = null', `revoked_at = '2026-01-01T00:00:00.001Z'`, `last_four = 'wxyz'`],
+        ...['expires_at = null', `expires_at = '2026-01-01T00:00:00.001Z'`, `id = 'other'`],
+        ...[`created_at = '2026-01-01T00:00:00.001Z'`, ...kept[table]],
+      ];
+      const refused = new RegExp(`${table}: a key`);
+      for (const change of [...changes.map((each) => `update ${table} set ${each}`), `delete from ${table}`])
+        await assert.rejects(db.execute(change), refused, change);
+      const otherDigest = new Uint8Array(32).fill(9);
+      await assert.rejects(db.execute(`update ${table} set digest = $1`, otherDigest), refused);
+      await db.execute(`update ${table} set expires_at = '2025-01-01T00:00:00.000Z', name = 'New'`);
+    }
   });
 
   test('accepts rows at their limits', async (t) => {

@@ -4,6 +4,7 @@ import type { Environment } from '@partner-network/contract/environments';
 import { OperatorError } from '../../../common/src/operator-error.ts';
 import type { Store } from '../../src/port.ts';
 import { accountTests } from './accounts.ts';
+import { adminKeyTests } from './admin-keys.ts';
 import { auditTests } from './audit.ts';
 import { auditFollowTests } from './audit-follow.ts';
 import { cursorKeyTests } from './cursor-keys.ts';
@@ -29,6 +30,7 @@ export function storeSuite(name: string, open: OpenStore): void {
   suiteOf(name, open, {
     ...pageTests,
     ...accountTests,
+    ...adminKeyTests,
     ...cursorKeyTests,
     ...exportTests,
     ...receiptTests,

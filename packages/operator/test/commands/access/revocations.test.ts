@@ -18,6 +18,8 @@ import { freePort, listenOnAnyPort } from '../../../../testkit/servers/free-port
 
 const revocations = {
   'keys revoke KEY_1': 'Assume that the key still works until this command succeeds.',
+  'admin-keys revoke ADMIN_KEY_1':
+    'Assume that the administrative key still works until this command succeeds.',
   'grants revoke GRANT_1': 'Assume that the grant still works until this command succeeds.',
   'partners disable acme':
     "Assume that the partner's keys still work until this command succeeds. " +
@@ -46,6 +48,14 @@ test('a revocation waits for a locked database, says so, and succeeds unless int
       const digest = new Uint8Array(32).fill(index);
       await store.createKey({ ...key, scopes: ['BRANDS_READ'] }, digest, byTest);
     }
+    const adminKey = {
+      id: 'a',
+      name: 'ci',
+      role: 'ADMIN',
+      last_four: 'abcd',
+      created_at: createdAt,
+    } as const;
+    await store.createAdminKey(adminKey, new Uint8Array(32), byTest);
     await store.createGrant(grant, byTest);
     await store.createGrant({ ...grant, customer_id: 'zoe' }, byTest);
   });
@@ -54,6 +64,7 @@ test('a revocation waits for a locked database, says so, and succeeds unless int
     ['keys', 'revoke', 'k3'],
     ['keys', 'revoke', 'k1'],
     ['keys', 'rotate', 'k2', '--overlap', '0s'],
+    ['admin-keys', 'revoke', 'a'],
     ['grants', 'revoke', 'g', '--customer', 'alice'],
     ['partners', 'disable', 'acme'],
     ['customers', 'erase', 'zoe', '--yes'],
@@ -64,7 +75,7 @@ test('a revocation waits for a locked database, says so, and succeeds unless int
   assert.equal(await interrupted!.ended, null);
   assert.match(interrupted!.texts().stderr, /\nAssume that the key still works until [^\n]*\n$/);
   unlock();
-  assert.deepEqual(await Promise.all(waiting.map(({ ended }) => ended)), [0, 0, 0, 0, 0]);
+  assert.deepEqual(await Promise.all(waiting.map(({ ended }) => ended)), [0, 0, 0, 0, 0, 0]);
   const keys = await line.json<{ id: string; status: string }[]>('keys', 'list');
   const statusOf = (wanted: string) => keys.find(({ id }) => id === wanted)?.status;
   assert.deepEqual(['k1', 'k2', 'k3'].map(statusOf), ['revoked', 'revoked', 'active']);

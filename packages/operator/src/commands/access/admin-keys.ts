@@ -1,0 +1,37 @@
+import { addedIn, expiresAt, oneOf, plainText, required } from '@partner-network/common/command-line/options';
+import { toTime } from '@partner-network/common/times';
+import { adminRoles } from '@partner-network/contract/admin/roles';
+import { lengths } from '@partner-network/contract/limits';
+import { changing, listReport, onDatabase, remarkPastExpiry } from '../database.ts';
+import { adminKeys, described, issue, lastCells, revoking, rotating } from './key-kinds.ts';
+
+export const createAdminKey = changing('admin-keys create', {
+  options: addedIn('0.2.0', {
+    name: required('NAME', plainText(lengths.partnerName), 'name of the person or program that uses the key'),
+    role: required('ROLE', oneOf(adminRoles), `what the key may do: ${adminRoles.join(', ')}`),
+    'expires-at': expiresAt('the key'),
+  }),
+  run: async (store, { name, role, 'expires-at': expires_at }, _words, output, by) => {
+    const { id, last_four, digest, report } = issue(adminKeys, store);
+    const key = { id, name, role, last_four, created_at: toTime(Date.now()), expires_at };
+    await store.createAdminKey(key, digest, by);
+    remarkPastExpiry(output, 'key', expires_at);
+    return report(key, '.');
+  },
+});
+
+export const listAdminKeys = onDatabase({
+  options: {},
+  run: async (store) => {
+    const keys = await described(store, adminKeys, await store.listAdminKeys());
+    return listReport(keys, 'There are no administrative keys.', {
+      ID: ({ id }) => id,
+      KEY: ({ masked_key }) => masked_key,
+      ROLE: ({ role }) => role,
+      ...lastCells,
+    });
+  },
+});
+
+export const revokeAdminKey = revoking(adminKeys);
+export const rotateAdminKey = rotating(adminKeys);

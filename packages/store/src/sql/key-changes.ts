@@ -1,0 +1,85 @@
+/** Creates, revokes and rotates keys of partners and administrative keys, in SQL for both engines. */
+import { latestTimeMs, toTime } from '@partner-network/common/times';
+import type { AnyKey, AuditEntry, Author, Replacement, Rotated } from '../port.ts';
+import { changeRow, changeStatement } from './audit.ts';
+import { type BoundStatement, insert, type Row, type Sql } from './statement.ts';
+
+export interface KeyTable<Key extends AnyKey> {
+  readonly name: 'api_keys' | 'admin_keys';
+  /** All but the digest. */
+  readonly columns: string;
+  /** The column that the entry of a revocation names. */
+  readonly shown: 'partner_id' | 'role';
+  keyOf(row: Row): Key;
+  rowOf(key: Key): object;
+  /** For audit entries. Without the name, which an operator chooses and which may be an e-mail address. */
+  detailsOf(key: Key): AuditEntry['details'];
+}
+
+export function insertKey<Key extends AnyKey>(
+  { name, columns, rowOf }: KeyTable<Key>,
+  key: Key,
+  digest: Uint8Array,
+): BoundStatement {
+  return insert(name, `${columns}, digest`, { ...rowOf(key), digest });
+}
+
+export function createKeyChanges<Key extends AnyKey>(sql: Sql, table: KeyTable<Key>) {
+  const { name, columns, shown, keyOf, detailsOf } = table;
+  return {
+    create: (key: Key, digest: Uint8Array, by: Author): Promise<void> =>
+      sql.transaction(function* () {
+        yield insertKey(table, { ...key, created_by: by.actor }, digest);
+        yield changeStatement(by, key.id, detailsOf(key));
+      }),
+    select: async (rest: string, ...values: string[]): Promise<Key[]> =>
+      (await sql.rows(`select ${columns} from ${name} ${rest}`, ...values)).map(keyOf),
+    revoke: (id: string, at: string, by: Author): Promise<boolean> => {
+      const text = `update ${name} set revoked_at = $1 where id = $2 and revoked_at is null returning ${shown}`;
+      return changeRow(sql, [text, at, id], (changed) =>
+        changeStatement(by, id, { [shown]: changed[shown] }),
+      );
+    },
+    rotate: (oldId: string, replacement: Replacement, by: Author): Promise<Rotated<Key> | undefined> =>
+      sql.transaction(() => rotation(table, oldId, replacement, by)),
+  };
+}
+
+function* rotation<Key extends AnyKey>(
+  table: KeyTable<Key>,
+  oldId: string,
+  { id, last_four, digest, overlapMs, expiresAt }: Replacement,
+  by: Author,
+): Generator<BoundStatement, Rotated<Key> | undefined, readonly Row[]> {
+  const { name, columns, keyOf, detailsOf } = table;
+  // Locks the key without a change: a concurrent revocation is either seen here, or waits.
+  const [locked] = yield [
+    `update ${name} set last_four = last_four where id = $1 returning ${columns}`,
+    oldId,
+  ];
+  const nowMs = Date.now();
+  if (locked === undefined) return undefined;
+  const old = keyOf(locked);
+  if (old.revoked_at !== undefined || endMs(old) <= nowMs) return undefined;
+
+  const end =
+    overlapMs === 0
+      ? { revoked_at: toTime(nowMs) }
+      : { expires_at: toTime(Math.min(endMs(old), nowMs + overlapMs)) };
+  const [column, time] = Object.entries(end)[0]!;
+  yield [`update ${name} set ${column} = $1 where id = $2`, time, oldId];
+  const lifetimeMs = endMs(old) - Date.parse(old.created_at);
+  const lifetimeEndMs = Math.min(nowMs + lifetimeMs, latestTimeMs);
+  const lifetimeEnd = Number.isFinite(lifetimeMs) ? toTime(lifetimeEndMs) : undefined;
+  const key = {
+    ...{ ...old, id, last_four, created_at: toTime(nowMs), created_by: by.actor },
+    expires_at: expiresAt ?? lifetimeEnd,
+  };
+  yield insertKey(table, key, digest);
+  yield changeStatement(by, oldId, { new_key_id: id, ...detailsOf(key), old_key: end });
+  return { old: { ...old, ...end }, key };
+}
+
+function endMs({ expires_at }: AnyKey): number {
+  return expires_at === undefined ? Number.POSITIVE_INFINITY : Date.parse(expires_at);
+}

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { byTest, createdAt, future, past } from '../../../testkit/fixtures/fixture.ts';
+import { pluck } from '../../../testkit/fixtures/pluck.ts';
+import { type AdminKey, AlreadyExists } from '../../src/port.ts';
+import type { StoreTests } from './records.ts';
+
+function keyOf(id: string, more: Partial<AdminKey> = {}): AdminKey {
+  const key = { id, name: 'ci', role: 'SUPPORT' as const, last_four: 'abcd', created_at: createdAt };
+  return { ...key, created_by: byTest.actor, ...more };
+}
+
+const digest = (fill: number) => new Uint8Array(32).fill(fill);
+const replacement = { id: 'new', last_four: 'wxyz', digest: digest(9), overlapMs: 60_000 };
+const taken = (error: unknown) => error instanceof AlreadyExists;
+
+export const adminKeyTests: StoreTests = {
+  'finds an administrative key by its digest alone': async (open) => {
+    const store = await open();
+    assert.equal(await store.findAdminKey(digest(1)), undefined);
+    await store.createAdminKey(keyOf('k1'), digest(1), byTest);
+    await store.createAdminKey(keyOf('k2', { role: 'ADMIN', expires_at: future }), digest(2), byTest);
+    const found = { id: 'k1', role: 'SUPPORT', expiresAt: undefined, isRevoked: false };
+    assert.deepEqual(await store.findAdminKey(digest(1)), found);
+    const other = { id: 'k2', role: 'ADMIN', expiresAt: future, isRevoked: false };
+    assert.deepEqual(await store.findAdminKey(digest(2)), other);
+    // The nearest key is read to take the same time, but never returned: before, between or after the keys.
+    for (const unknown of [digest(0), digest(1).with(31, 9), digest(3), new Uint8Array()])
+      assert.equal(await store.findAdminKey(unknown), undefined);
+    // Neither kind of key is found among the other.
+    assert.equal(await store.findKey(digest(1)), undefined);
+  },
+
+  'lists administrative keys by id, and rejects one whose id or digest is taken': async (open) => {
+    const store = await open();
+    assert.deepEqual(await store.listAdminKeys(), []);
+    const full = keyOf('k2', { expires_at: future, revoked_at: past });
+    await store.createAdminKey(full, digest(2), byTest);
+    await store.createAdminKey(keyOf('k1'), digest(1), byTest);
+    await assert.rejects(store.createAdminKey(keyOf('k1'), digest(3), byTest), taken);
+    await assert.rejects(store.createAdminKey(keyOf('k3'), digest(1), byTest), taken);
+    assert.deepEqual(await store.listAdminKeys(), [keyOf('k1'), full]);
+    assert.deepEqual(await store.findAdminKeyById('k2'), full);
+    assert.equal(await store.findAdminKeyById('K2'), undefined);
+  },
+
+  'revokes an administrative key for every open store, and keeps the first time': async (open) => {
+    const [store, other] = [await open(), await open()];
+    await store.createAdminKey(keyOf('k1'), digest(1), byTest);
+    await store.createAdminKey(keyOf('k2'), digest(2), byTest);
+    assert.equal(await store.revokeAdminKey('k1', past, byTest), true);
+    assert.equal(await store.revokeAdminKey('k1', future, byTest), false);
+    assert.equal((await other.findAdminKeyById('k1'))?.revoked_at, past);
+    assert.equal((await other.findAdminKey(digest(1)))?.isRevoked, true);
+    assert.equal((await other.findAdminKey(digest(2)))?.isRevoked, false);
+  },
+
+  'rotates an administrative key in one transaction, with its name, role and lifetime': async (open) => {
+    const [store, other] = [await open(), await open()];
+    const created_at = new Date(Date.now() - 10_000).toISOString();
+    const expires_at = new Date(Date.parse(created_at) + 40_000).toISOString();
+    await store.createAdminKey(keyOf('old', { created_at, expires_at }), digest(1), byTest);
+    await store.createAdminKey(keyOf('taken'), digest(2), byTest);
+    await assert.rejects(store.rotateAdminKey('old', { ...replacement, id: 'taken' }, byTest), taken);
+    const rotated = await store.rotateAdminKey('old', replacement, { ...byTest, actor: 'eve' });
+    assert.deepEqual(await other.findAdminKeyById('old'), rotated?.old);
+    assert.equal(rotated?.old.expires_at, expires_at);
+    const key = await other.findAdminKeyById('new');
+    assert.deepEqual(key, rotated?.key);
+    assert.partialDeepStrictEqual(key, { name: 'ci', role: 'SUPPORT', created_by: 'eve', last_four: 'wxyz' });
+    assert.equal(Date.parse(key?.expires_at ?? '') - Date.parse(key?.created_at ?? ''), 40_000);
+  },
+
+  'revokes the old administrative key without an overlap, and refuses to rotate it again': async (open) => {
+    const store = await open();
+    await store.createAdminKey(keyOf('old'), digest(1), byTest);
+    await store.createAdminKey(keyOf('past', { expires_at: past }), digest(2), byTest);
+    await store.rotateAdminKey('old', { ...replacement, overlapMs: 0 }, byTest);
+    assert.equal((await store.findAdminKey(digest(1)))?.isRevoked, true);
+    for (const id of ['old', 'past', 'nobody'])
+      assert.equal(await store.rotateAdminKey(id, { ...replacement, id: 'other' }, byTest), undefined);
+    assert.deepEqual(pluck(await store.listAdminKeys(), 'id'), ['new', 'old', 'past']);
+  },
+};

@@ -24,7 +24,7 @@ export interface Exchange {
   route?: Route;
   operation?: string;
   /** Set once the key is found, even if the request is then refused. */
-  key?: { readonly id: string; readonly partnerId: string };
+  key?: { readonly id: string; readonly partnerId?: string };
   /** The customer whose records are in the response, and the grant that opened them. */
   access?: Access;
   /** Set for a traced request. */

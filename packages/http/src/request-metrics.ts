@@ -22,10 +22,10 @@ interface Answers {
 type Outcome = 'answered' | 'refused' | 'failed';
 
 /** Counts responses for operators, never by partner. */
-export function createRequestMetrics() {
+export function createRequestMetrics(ids: readonly string[] = operations.map(({ id }) => id)) {
   const answers = new Map<string, Map<string | number, Answers>>();
   const durations = new Map<string, Record<Outcome, Histogram>>();
-  for (const operation of [...operations.map(({ id }) => id), other]) {
+  for (const operation of [...ids, other]) {
     answers.set(operation, new Map());
     durations.set(operation, {
       answered: createHistogram(durationsSeconds),
@@ -46,7 +46,7 @@ export function createRequestMetrics() {
   }
 
   // These start at 0: a counter that first appears with 1 would hide the first fault from an alert.
-  for (const { id } of operations) {
+  for (const id of ids) {
     answersOf(id, 200, undefined);
     answersOf(id, 500, 'INTERNAL_SERVER_ERROR');
     answersOf(id, 503, 'SERVICE_UNAVAILABLE');

@@ -79,6 +79,13 @@ export const groups: readonly { readonly heading: string; readonly commands: rea
           'partner-network serve --environment sandbox --port 8081 --ops-port 9091',
         ],
       }),
+      ...from(() => import('@partner-network/operator/commands/admin'), {
+        admin: [
+          'admin',
+          'Serve the administrative API, for systems that send data and manage access',
+          'partner-network admin --port 8090',
+        ],
+      }),
       ...from(() => import('@partner-network/operator/commands/migrate'), {
         migrate: ['migrate', 'Create the database, or update its schema'],
       }),

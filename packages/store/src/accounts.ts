@@ -53,6 +53,12 @@ export type Grant = {
   readonly updated_at: string;
 };
 
+/** A page of a list in order: the records after the last one of the previous page. */
+export interface PageOf<R> {
+  readonly after?: R | undefined;
+  readonly limit: number;
+}
+
 /** Needs a partner, a customer or both. */
 export interface GrantsQuery {
   readonly partnerId?: string | undefined;
@@ -83,7 +89,8 @@ export interface ErasedCustomer {
 export interface Accounts {
   createPartner(partner: Partner, by: Author): Promise<void>;
   findPartner(id: string): Promise<Partner | undefined>;
-  listPartners(): Promise<readonly Partner[]>;
+  /** All partners, or a page of them. */
+  listPartners(page?: PageOf<Pick<Partner, 'id'>>): Promise<readonly Partner[]>;
   /** Enables the partner if `at` is undefined. A partner that is disabled twice keeps the first time. */
   setPartnerDisabled(id: string, at: string | undefined, by: Author): Promise<boolean>;
   /** Does nothing if the name is not `from`: somebody else has changed it. */
@@ -92,8 +99,11 @@ export interface Accounts {
   /** Stores the author as `created_by`. */
   createKey(key: ApiKey, digest: Uint8Array, by: Author): Promise<void>;
   findKeyById(id: string): Promise<ApiKey | undefined>;
-  /** The keys of one partner, or all keys. */
-  listKeys(partnerId: string | undefined): Promise<readonly ApiKey[]>;
+  /** The keys of one partner, or all keys; or a page of them. */
+  listKeys(
+    partnerId: string | undefined,
+    page?: PageOf<Pick<ApiKey, 'partner_id' | 'id'>>,
+  ): Promise<readonly ApiKey[]>;
   revokeKey(id: string, at: string, by: Author): Promise<boolean>;
   /**
    * Issues a key with the old key's partner, name, scopes and lifetime. The old key's expiry never moves to a
@@ -115,6 +125,8 @@ export interface Accounts {
    * is written again. Undefined if nothing is stored of the customer.
    */
   eraseCustomer(customerId: string, by: Author): Promise<Erasure | undefined>;
+  /** Whether the customer was erased. Newer records may exist since. */
+  isErased(customerId: string): Promise<boolean>;
   /**
    * Atomic. Repeats erasures of another database: deletes the records that are not newer than the erasure,
    * and remembers it, also if nothing is stored of the customer. A stored time never moves back. `erased`

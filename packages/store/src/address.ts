@@ -4,11 +4,20 @@ export type DatabaseAddress =
   | { readonly engine: 'postgres'; readonly urls: readonly string[] };
 
 /**
- * What the database is opened for. `command`: one command. `feed`: a command that retries by itself.
+ * What the database is opened for. `admin`: the administrative service, which never changes the schema.
+ * `command`: one command. `feed`: a command that retries by itself.
  * `revocation`: a command that retries until no lock is in its way. `create`: a command that may create the
  * database. `migrate`: a schema update. `distribute`: the same, and the tables are spread over nodes.
  */
-export type Purpose = 'serve' | 'command' | 'feed' | 'revocation' | 'create' | 'migrate' | 'distribute';
+export type Purpose =
+  | 'serve'
+  | 'admin'
+  | 'command'
+  | 'feed'
+  | 'revocation'
+  | 'create'
+  | 'migrate'
+  | 'distribute';
 
 /** Settings for Postgres only. */
 export interface StoreOptions {

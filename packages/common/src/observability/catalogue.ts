@@ -145,7 +145,25 @@ const metrics = {
     type: 'gauge',
     help: 'Time from the newest `updated_at` or `deleted_at` of the last committed lines to their commit.',
     labels: { kind: '`brands`, `balances`, `grants`' },
-    onlyWith: '`import … --follow --ops-port`',
+    onlyWith: '`import … --follow --ops-port` and `admin`',
+  },
+  partner_network_batches_total: {
+    type: 'counter',
+    help: 'Batches. A refused batch has an error that concerns all of it, such as a 503.',
+    labels: {
+      kind: '`brands`, `balances`, `grants`',
+      outcome: '`committed`, `rejected`, `tried`, `refused`',
+    },
+    onlyWith: '`admin`',
+  },
+  partner_network_batch_lines_total: {
+    type: 'counter',
+    help: 'Lines of committed batches.',
+    labels: {
+      kind: '`brands`, `balances`, `grants`',
+      outcome: '`written`, `unchanged`, `stale`, `deleted`, `rejected`',
+    },
+    onlyWith: '`admin`',
   },
   partner_network_import_lines_total: {
     type: 'counter',

@@ -8,7 +8,8 @@ import { table } from '@partner-network/common/command-line/table';
 import { OperatorError } from '@partner-network/common/operator-error';
 import { checkBrandImages, type ImageReport } from '../images/check.ts';
 import { anywhere, publicOnly } from '../images/download.ts';
-import { onDatabase, partnerId, requirePartner } from './database.ts';
+import { requirePartner } from '../operations/partners.ts';
+import { onDatabase, partnerId } from './database.ts';
 
 export const checkImages = onDatabase({
   options: {

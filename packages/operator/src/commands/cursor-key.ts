@@ -1,6 +1,7 @@
 import { flag } from '@partner-network/common/command-line/options';
+import { OperatorError } from '@partner-network/common/operator-error';
 import type { CursorKey, CursorKeyRotation } from '@partner-network/store/port';
-import { changing, listReport, missing, onDatabase } from './database.ts';
+import { changing, listReport, onDatabase } from './database.ts';
 
 export const rotateCursorKey = changing('cursor-key rotate', {
   ifFailed: 'Assume that the old cursor keys still work until this command succeeds.',
@@ -21,7 +22,9 @@ export const listCursorKeys = onDatabase({
   options: {},
   run: async (store) => {
     const keys = (await store.cursorKeys()).map(withoutSecret);
-    if (keys.length === 0) missing('cursor key', 'Create one with "partner-network cursor-key rotate".');
+    if (keys.length === 0) {
+      throw new OperatorError('There is no cursor key. Create one with "partner-network cursor-key rotate".');
+    }
     return listReport(keys, '', {
       ID: ({ id }) => String(id),
       CREATED: ({ created_at }) => created_at,

@@ -21,9 +21,7 @@ import { openStore } from '@partner-network/store/engines';
 import {
   AccessDenied,
   AlreadyExists,
-  type ApiKey,
   type Author,
-  type Partner,
   type Store,
   StoreLocked,
 } from '@partner-network/store/port';
@@ -173,20 +171,6 @@ export function remarkPastExpiry(output: Output, what: 'key' | 'grant', expiresA
 
 export function isPast(time: string | undefined): boolean {
   return time !== undefined && Date.parse(time) <= Date.now();
-}
-
-export async function requirePartner(store: Store, id: string): Promise<Partner> {
-  const partner = await store.findPartner(id);
-  return partner ?? missing(`partner ${id}`, '"partner-network partners list" lists all partners.');
-}
-
-export async function requireKey(store: Store, id: string): Promise<ApiKey> {
-  const key = await store.findKeyById(id);
-  return key ?? missing(`key ${id}`, '"partner-network keys list" lists all keys.');
-}
-
-export function missing(what: string, remedy: string): never {
-  throw new OperatorError(`There is no ${what}. ${remedy}`);
 }
 
 /** Reports a list as a table; `none` is the sentence for an empty list. */

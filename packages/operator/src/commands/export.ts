@@ -1,7 +1,8 @@
 import type { Command } from '@partner-network/common/command-line/command';
 import { optional } from '@partner-network/common/command-line/options';
 import type { ExportSelection } from '@partner-network/store/port';
-import { onDatabase, partnerId, printingLines, remarkNothing, requirePartner } from './database.ts';
+import { requirePartner } from '../operations/partners.ts';
+import { onDatabase, partnerId, printingLines, remarkNothing } from './database.ts';
 
 function exporting(kind: ExportSelection['kind']): Command {
   const exported = onDatabase({

@@ -5,7 +5,9 @@ import { errorCatalogue } from '@partner-network/contract/errors';
 import { lengths } from '@partner-network/contract/limits';
 import { rehearsedOutcomes } from '@partner-network/service/rehearsals/scenarios';
 import type { Receipt } from '@partner-network/store/port';
-import { customerId, onDatabase, partnerId, requireKey, requirePartner } from './database.ts';
+import { requireKey } from '../operations/keys.ts';
+import { requirePartner } from '../operations/partners.ts';
+import { customerId, onDatabase, partnerId } from './database.ts';
 import { pruning } from './pruning.ts';
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

@@ -3,7 +3,9 @@ import { defaulted, oneOf, optional, plainText } from '@partner-network/common/c
 import { type Column, issuedIdCells, neverShortened } from '@partner-network/common/command-line/table';
 import { lengths } from '@partner-network/contract/limits';
 import type { UsageCount } from '@partner-network/store/port';
-import { onDatabase, partnerId, requireKey, requirePartner } from './database.ts';
+import { requireKey } from '../operations/keys.ts';
+import { requirePartner } from '../operations/partners.ts';
+import { onDatabase, partnerId } from './database.ts';
 import { pruning } from './pruning.ts';
 
 export const listUsage = onDatabase({

@@ -75,12 +75,13 @@ export function listingRoute(parts: PipelineParts, keyCache: KeyCache, listing: 
 
   /** Counts a sent response, also a refusal, if a key was found. A listing of customers leaves a receipt. */
   function sent({ requestId, query, key, access }: Exchange, outcome: string | undefined): void {
-    if (key === undefined) return;
-    journal.count(key, operation.id, outcome, nowMs());
+    if (key?.partnerId === undefined) return;
+    const { id, partnerId } = key;
+    journal.count({ id, partnerId }, operation.id, outcome, nowMs());
     if (accessOf === undefined) return;
     // A refusal has the grant that the request named, even if a rehearsal refuses what was granted.
     const named = outcome === undefined ? access! : accessOf(validParameters(operation, query));
-    journal.add(receiptOf(requestId, key, named, outcome, nowMs()));
+    journal.add(receiptOf(requestId, { id, partnerId }, named, outcome, nowMs()));
   }
 
   return { answer, sent };

@@ -14,7 +14,7 @@ import { type ListingName, operations } from '@partner-network/contract/operatio
 
 export const largestPort = 65_535;
 /** Not empty: an empty host would listen on every interface. */
-const hostName = plainText(commandLineBounds.hostCharacters);
+export const hostName = plainText(commandLineBounds.hostCharacters);
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
 export function logLevel(fallback: (typeof logLevels)[number]) {

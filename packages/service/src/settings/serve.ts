@@ -40,17 +40,16 @@ const sharedSettings = {
   ),
 };
 
+export const drainDelay = setting(
+  'SECONDS',
+  'DRAIN_DELAY',
+  wholeNumber(0, serveBounds.mostDrainDelaySeconds),
+  5,
+  `seconds to keep accepting connections after SIGTERM, at most ${serveBounds.mostDrainDelaySeconds}`,
+);
+
 /** The flags for probes, metrics and the stop. */
-const operationsSettings = {
-  ...operationsAddress,
-  'drain-delay': setting(
-    'SECONDS',
-    'DRAIN_DELAY',
-    wholeNumber(0, serveBounds.mostDrainDelaySeconds),
-    5,
-    `seconds to keep accepting connections after SIGTERM, at most ${serveBounds.mostDrainDelaySeconds}`,
-  ),
-};
+const operationsSettings = { ...operationsAddress, 'drain-delay': drainDelay };
 
 /** All flags of `serve`. */
 export const serveSettings = {
@@ -81,7 +80,7 @@ export function conflictsOfEngine(config: ServeConfig): string[] {
 }
 
 /** Whether both listeners have the same address. The same port on two interfaces is allowed. */
-export function isOnePort(config: ServeConfig): boolean {
+export function isOnePort(config: Pick<ServeConfig, 'host' | 'port' | 'ops-host' | 'ops-port'>): boolean {
   const hosts = [config.host, config['ops-host']].map((host) => (host === 'localhost' ? '127.0.0.1' : host));
   const isSameHost = hosts[0] === hosts[1] || hosts.some((host) => everyInterface.includes(host));
   return isSameHost && config.port !== 0 && config.port === config['ops-port'];

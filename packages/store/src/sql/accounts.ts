@@ -3,7 +3,7 @@ import type { Accounts, ApiKey, Partner } from '../port.ts';
 import { changeRow, changeStatement } from './audit.ts';
 import { createGrants, type GrantLocks } from './grants.ts';
 import { createKeyChanges, type KeyTable } from './key-changes.ts';
-import { type BoundStatement, insert, type Sql, withoutNulls } from './statement.ts';
+import { type BoundStatement, createConditions, insert, type Sql, withoutNulls } from './statement.ts';
 
 const partnerColumns = 'id, name, created_at, disabled_at';
 
@@ -24,7 +24,10 @@ export function createAccounts(sql: Sql, locks?: GrantLocks): Accounts {
         yield changeStatement(by, partner.id, {});
       }),
     findPartner: async (id) => (await partners(`${selectPartners} where id = $1`, id))[0],
-    listPartners: () => partners(`${selectPartners} order by id`),
+    listPartners: (page) =>
+      page === undefined
+        ? partners(`${selectPartners} order by id`)
+        : partners(`${selectPartners} where id > $1 order by id limit $2`, page.after?.id ?? '', page.limit),
     setPartnerDisabled: (id, at, by) => {
       const other = at === undefined ? 'is not null' : 'is null';
       const text = `update partners set disabled_at = $1 where id = $2 and disabled_at ${other} returning id`;
@@ -37,10 +40,13 @@ export function createAccounts(sql: Sql, locks?: GrantLocks): Accounts {
 
     createKey: keys.create,
     findKeyById: async (id) => (await keys.select('where id = $1', id))[0],
-    listKeys: (partnerId) =>
-      partnerId === undefined
-        ? keys.select('order by partner_id, id')
-        : keys.select('where partner_id = $1 order by id', partnerId),
+    listKeys: (partnerId, page) => {
+      const { values, add, parameter, text } = createConditions();
+      add(partnerId, (value) => `partner_id = ${value}`);
+      add(page?.after?.partner_id, (value) => `(partner_id, id) > (${value}, ${parameter(page!.after!.id)})`);
+      const end = page === undefined ? '' : `limit ${parameter(page.limit)}`;
+      return keys.select(`where ${text()} order by partner_id, id ${end}`, ...values);
+    },
     revokeKey: keys.revoke,
     rotateKey: keys.rotate,
 

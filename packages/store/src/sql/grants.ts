@@ -29,6 +29,7 @@ type GrantAccounts = Pick<
   | 'revokeGrant'
   | 'revokeGrants'
   | 'eraseCustomer'
+  | 'isErased'
   | 'importErasures'
 >;
 
@@ -91,6 +92,11 @@ export function createGrants(
         yield changeStatement(by, customerId, counts);
         return counts;
       }),
+
+    isErased: async (customerId) => {
+      const text = 'select 1 as is_erased from erased_customers where customer_id = $1';
+      return (await rows(text, customerId)).length > 0;
+    },
 
     importErasures: (customers, by) =>
       transaction(function* () {

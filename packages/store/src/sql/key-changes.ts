@@ -2,7 +2,7 @@
 import { latestTimeMs, toTime } from '@partner-network/common/times';
 import type { AnyKey, AuditEntry, Author, Replacement, Rotated } from '../port.ts';
 import { changeRow, changeStatement } from './audit.ts';
-import { type BoundStatement, insert, type Row, type Sql } from './statement.ts';
+import { type BoundStatement, insert, type Row, type Sql, type Value } from './statement.ts';
 
 export interface KeyTable<Key extends AnyKey> {
   readonly name: 'api_keys' | 'admin_keys';
@@ -32,7 +32,7 @@ export function createKeyChanges<Key extends AnyKey>(sql: Sql, table: KeyTable<K
         yield insertKey(table, { ...key, created_by: by.actor }, digest);
         yield changeStatement(by, key.id, detailsOf(key));
       }),
-    select: async (rest: string, ...values: string[]): Promise<Key[]> =>
+    select: async (rest: string, ...values: Value[]): Promise<Key[]> =>
       (await sql.rows(`select ${columns} from ${name} ${rest}`, ...values)).map(keyOf),
     revoke: (id: string, at: string, by: Author): Promise<boolean> => {
       const text = `update ${name} set revoked_at = $1 where id = $2 and revoked_at is null returning ${shown}`;

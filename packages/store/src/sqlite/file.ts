@@ -3,6 +3,7 @@ import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, stat
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
+import { adminBounds } from '@partner-network/common/bounds/admin';
 import { storeBounds } from '@partner-network/common/bounds/store';
 import type { Purpose } from '../address.ts';
 
@@ -17,7 +18,11 @@ export function openFile(path: string, purpose: Purpose): DatabaseSync {
   makeFolder(dirname(path));
   closeSync(openSync(path, 'a', 0o600));
   // SQLite blocks the process while it waits for a lock. Once `serve` has started, it waits 250 ms.
-  const brief = { serve: storeBounds.sqliteStartBusyMs, revocation: storeBounds.sqliteServeBusyMs };
+  const brief = {
+    serve: storeBounds.sqliteStartBusyMs,
+    admin: adminBounds.sqliteBusyMs,
+    revocation: storeBounds.sqliteServeBusyMs,
+  };
   const timeout = brief[purpose as keyof typeof brief] ?? storeBounds.sqliteCommandBusyMs;
   return new DatabaseSync(path, { timeout });
 }

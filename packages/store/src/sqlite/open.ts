@@ -35,9 +35,10 @@ export function openSqlite(file: string, environment: Environment, purpose: Purp
     refuseMissing(path, purpose);
     const cannotWrite = isReadOnly(path, purpose);
     db = cannotWrite ? openToInspect(path, storeBounds.sqliteCommandBusyMs) : openFile(path, purpose);
-    const migration = cannotWrite
-      ? requireCurrent(db, environment)
-      : migrate(db, environment, databaseSchema, mayCreate(purpose));
+    const migration =
+      cannotWrite || purpose === 'admin'
+        ? requireCurrent(db, environment)
+        : migrate(db, environment, databaseSchema, mayCreate(purpose));
     if (purpose === 'feed') db.exec(`pragma busy_timeout = ${storeBounds.sqliteFeedBusyMs}`);
     const receiptsPath = receiptsFileOf(path);
     const requireReceipts = () => watch?.requireNow(receiptsPath);
@@ -54,7 +55,7 @@ export function openSqlite(file: string, environment: Environment, purpose: Purp
       emptyLog(db);
       watch = watchFiles([path, receiptsPath]);
     }
-    if (purpose === 'feed') watch = watchFiles([path]);
+    if (purpose === 'feed' || purpose === 'admin') watch = watchFiles([path]);
     return {
       environment,
       location: path,
@@ -72,7 +73,7 @@ export function openSqlite(file: string, environment: Environment, purpose: Purp
       ...receipts,
       close: async () => {
         await closeReceipts();
-        if (purpose !== 'serve') shrinkLog(db!, path);
+        if (purpose !== 'serve' && purpose !== 'admin') shrinkLog(db!, path);
         db?.close();
         watch?.close();
       },

@@ -112,7 +112,7 @@ export function createReceipts(
 
   async function closeReceipts(): Promise<void> {
     await thread?.close();
-    if (db !== undefined && purpose !== 'serve') shrinkLog(db, path);
+    if (db !== undefined && purpose !== 'serve' && purpose !== 'admin') shrinkLog(db, path);
     db?.close();
   }
   return { ...receipts, closeReceipts };

@@ -23,7 +23,9 @@ import type {
   Rotated,
   Store,
 } from '@partner-network/store/port';
-import { changing, isPast, missing, remarkPastExpiry, requireKey, waitingFor } from '../database.ts';
+import { Missing } from '../../operations/errors.ts';
+import { keyStatus, requireKey } from '../../operations/keys.ts';
+import { changing, remarkPastExpiry, waitingFor } from '../database.ts';
 
 interface KeyKind<Key extends AnyKey> {
   /** The word before "create", "revoke" and so on. */
@@ -64,16 +66,21 @@ export const adminKeys: KeyKind<AdminKey> = {
   prefixes: adminKeyPrefixes,
   newText: newAdminKey,
   shown: ({ name, role }) => ({ name, role }),
-  require: async (store, id) =>
-    (await store.findAdminKeyById(id)) ??
-    missing(`administrative key ${id}`, '"partner-network admin-keys list" lists all of them.'),
+  require: async (store, id) => {
+    const key = await store.findAdminKeyById(id);
+    if (key !== undefined) return key;
+    throw new Missing('administrative key', id, '"partner-network admin-keys list" lists all of them.');
+  },
   revoke: (store) => store.revokeAdminKey,
   rotate: (store) => store.rotateAdminKey,
 };
 
 /** A new key's text, what is stored of it, and the report. The text is printed only this once. */
-export function issue<Key extends AnyKey>(kind: KeyKind<Key>, { environment }: Store) {
-  const text = kind.newText(environment);
+export function issue<Key extends AnyKey>(
+  kind: KeyKind<Key>,
+  { environment }: Store,
+  text = kind.newText(environment),
+) {
   const shownOnce = 'Copy the key now: it is shown only once. The database stores only its digest.';
   const report = (key: Key, rest: string): Report => ({
     value: { id: key.id, key: text, ...kind.shown(key), environment, expires_at: key.expires_at },
@@ -130,7 +137,7 @@ export function rotating<Key extends AnyKey>(kind: KeyKind<Key>): Command {
       const { report, ...issued } = issue(kind, store);
       const rotated = await kind.rotate(store)(id, { ...issued, overlapMs: overlap, expiresAt: given }, by);
       if (rotated === undefined) {
-        const status = statusOf(await kind.require(store, id));
+        const status = keyStatus(await kind.require(store, id));
         const remedy = `Create a key with "partner-network ${group} create".`;
         throw new ConclusiveError(`${capitalized(noun)} ${id} is ${status} and cannot be rotated. ${remedy}`);
       }
@@ -143,16 +150,10 @@ export function rotating<Key extends AnyKey>(kind: KeyKind<Key>): Command {
   });
 }
 
-/** A key that is both revoked and expired is reported as revoked. */
-function statusOf({ revoked_at, expires_at }: AnyKey): 'active' | 'revoked' | 'expired' {
-  if (revoked_at !== undefined) return 'revoked';
-  return isPast(expires_at) ? 'expired' : 'active';
-}
-
 /** A key as it is shown: with its status and last use, and without most of the key itself. */
 type Shown<Key extends AnyKey> = Omit<Key, 'last_four'> & {
   readonly environment: Environment;
-  readonly status: ReturnType<typeof statusOf>;
+  readonly status: ReturnType<typeof keyStatus>;
   readonly masked_key: string;
   readonly last_used_at?: string | undefined;
 };
@@ -167,7 +168,7 @@ export async function described<Key extends AnyKey>(
     const { last_four, ...key } = stored;
     const masked_key = `${prefixes[environment]}…${last_four}`;
     const last = uses.has(stored.id) && { last_used_at: uses.get(stored.id) };
-    return { ...key, environment, status: statusOf(stored), masked_key, ...last };
+    return { ...key, environment, status: keyStatus(stored), masked_key, ...last };
   });
 }
 

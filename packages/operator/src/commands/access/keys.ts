@@ -6,21 +6,15 @@ import {
   repeated,
   required,
 } from '@partner-network/common/command-line/options';
+import { newId } from '@partner-network/common/ids';
 import { OperatorError } from '@partner-network/common/operator-error';
-import { toTime } from '@partner-network/common/times';
 import { lengths } from '@partner-network/contract/limits';
 import { scopes } from '@partner-network/contract/scopes';
 import { digestOfKey, environmentOfAdminKey, environmentOfKey } from '@partner-network/service/auth/api-key';
 import type { Store } from '@partner-network/store/port';
-import {
-  changing,
-  listReport,
-  onDatabase,
-  partnerId,
-  remarkPastExpiry,
-  requireKey,
-  requirePartner,
-} from '../database.ts';
+import { createKey as createKeyOf, requireKey } from '../../operations/keys.ts';
+import { requirePartner } from '../../operations/partners.ts';
+import { changing, listReport, onDatabase, partnerId, remarkPastExpiry } from '../database.ts';
 import { firstTextOf, standardInput } from '../import/input.ts';
 import { adminKeys, apiKeys, described, issue, lastCells, revoking, rotating } from './key-kinds.ts';
 
@@ -35,21 +29,10 @@ export const createKey = changing('keys create', {
     'expires-at': expiresAt('the key'),
   },
   run: async (store, { partner, scope, name, 'expires-at': expires_at }, _words, output, by) => {
-    await requirePartner(store, partner);
-    const { id, last_four, digest, report } = issue(apiKeys, store);
-    const scopes = [...new Set(scope)].toSorted();
-    const key = {
-      id,
-      partner_id: partner,
-      name,
-      scopes,
-      last_four,
-      created_at: toTime(Date.now()),
-      expires_at,
-    };
-    await store.createKey(key, digest, by);
+    const given = { id: newId('KEY'), partnerId: partner, scopes: scope, name, expiresAt: expires_at };
+    const { key, secret } = await createKeyOf(store, given, by);
     remarkPastExpiry(output, 'key', expires_at);
-    return report(key, '.');
+    return issue(apiKeys, store, secret).report(key, '.');
   },
 });
 

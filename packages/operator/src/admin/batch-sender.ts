@@ -1,0 +1,86 @@
+import { metric, metricOf } from '@partner-network/common/observability/metric';
+import type { Exchange } from '@partner-network/http/handle';
+import type { AdminKeyOnFile, Author, ImportKind, Store } from '@partner-network/store/port';
+import type { Logger } from 'pino';
+import { BatchAudit } from './batch-audit.ts';
+import { Batches, type BatchOutcome } from './batches.ts';
+import type { Answered } from './handlers.ts';
+
+interface Sent {
+  readonly kind: ImportKind;
+  readonly by: Author;
+  readonly skipsRejected: boolean;
+  readonly isDryRun: boolean;
+}
+
+const lineOutcomes = ['written', 'unchanged', 'stale', 'deleted', 'rejected'] as const;
+
+/** Sends batches, and counts, logs and audits them. */
+export class BatchSender {
+  readonly #batches: Batches;
+  readonly #audit: BatchAudit;
+  readonly #log: Logger;
+  readonly #sent = new Map<string, number>();
+  readonly #lines = new Map<string, number>();
+  readonly #lagSeconds: Record<string, number> = {};
+
+  readonly metrics = [
+    metricOf('partner_network_batches_total', () => readingsOf(this.#sent)),
+    metricOf('partner_network_batch_lines_total', () => readingsOf(this.#lines)),
+    metric('partner_network_import_lag_seconds', () => this.#lagSeconds),
+  ];
+
+  constructor(store: Store, log: Logger) {
+    this.#batches = new Batches(store);
+    this.#audit = new BatchAudit(store, log);
+    this.#log = log;
+  }
+
+  async send(exchange: Exchange, { id }: AdminKeyOnFile, sent: Sent): Promise<Answered> {
+    const { kind, by, skipsRejected, isDryRun } = sent;
+    const audit = isDryRun ? undefined : this.#audit.begin(by, kind);
+    const outcome = await this.#batches
+      .send(exchange, { kind, skipsRejected, isDryRun, audit })
+      .catch((error) => {
+        add(this.#sent, `${kind} refused`, 1);
+        throw error;
+      });
+    const { result } = outcome;
+    const { errors, ...counts } = result;
+    const isRejected = result.rejected_count > 0;
+    const isCommitted = !isDryRun && (skipsRejected || !isRejected);
+    if (isCommitted) {
+      this.#audit.count(by, kind, result);
+      this.#count(kind, outcome);
+    }
+    add(this.#sent, `${kind} ${isCommitted ? 'committed' : isDryRun ? 'tried' : 'rejected'}`, 1);
+    const fields = { request_id: exchange.requestId, key_id: id, kind, dry_run: isDryRun || undefined };
+    this.#log.info({ ...fields, ...counts }, 'batch');
+    if (isRejected) exchange.code = String((errors?.[0] as { code?: unknown } | undefined)?.code);
+    const status = !isRejected ? 200 : skipsRejected ? 207 : 422;
+    return { status, body: result };
+  }
+
+  #count(kind: ImportKind, { result, newest }: BatchOutcome): void {
+    const counts = { ...result, rejected: result.rejected_count };
+    for (const outcome of lineOutcomes) add(this.#lines, `${kind} ${outcome}`, counts[outcome]);
+    if (newest !== undefined)
+      this.#lagSeconds[kind] = Math.max(0, (Date.now() - Date.parse(newest)) / 1_000) || 0;
+  }
+
+  async close(): Promise<void> {
+    await this.#batches.close();
+    await this.#audit.close();
+  }
+}
+
+function add(counts: Map<string, number>, name: string, more: number): void {
+  counts.set(name, (counts.get(name) ?? 0) + more);
+}
+
+function readingsOf(counts: ReadonlyMap<string, number>) {
+  return [...counts].map(([name, value]) => {
+    const [kind = '', outcome = ''] = name.split(' ');
+    return { labels: { kind, outcome }, value };
+  });
+}

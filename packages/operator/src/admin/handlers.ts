@@ -1,0 +1,181 @@
+/** What each operation of the administrative API does. */
+
+import { toTime } from '@partner-network/common/times';
+import type { AdminOperationId } from '@partner-network/contract/admin/operations';
+import type { Scope } from '@partner-network/contract/scopes';
+import type { Exchange } from '@partner-network/http/handle';
+import type { AdminKeyOnFile, Author, ImportKind, Store } from '@partner-network/store/port';
+import { rejection } from '../ingest/rejections.ts';
+import { putGrant, revokeGrant } from '../operations/grants.ts';
+import {
+  findKeyByText,
+  type Issued,
+  putKey,
+  putRotation,
+  requireKey,
+  revokeKey,
+} from '../operations/keys.ts';
+import { putPartner, requirePartner, switchPartner } from '../operations/partners.ts';
+import type { BatchSender } from './batch-sender.ts';
+import {
+  type ListQuery,
+  listAuditPage,
+  listGrantsPage,
+  listKeysPage,
+  listPartnersPage,
+  listReceiptsPage,
+  listUsagePage,
+  type Page,
+  receiptOfRequest,
+  shownGrant,
+  shownKeys,
+} from './lists.ts';
+import { adminRefusal, notFound, refusalOfBody } from './refusals.ts';
+import type { Fields } from './request.ts';
+
+/** A request whose role, path, query and body are checked. */
+export interface Call {
+  readonly store: Store;
+  readonly exchange: Exchange;
+  readonly key: AdminKeyOnFile;
+  readonly path: Readonly<Record<string, string>>;
+  readonly query: Fields;
+  readonly body: Fields;
+  /** The author of a change, with the name that the command line has for it. */
+  by(action: string): Author;
+  /** Answers with a page of a list. */
+  page(read: (query: ListQuery) => Promise<Page>): Promise<object>;
+  readonly batches: BatchSender;
+}
+
+/** The status, if it is not 200, and the body of the answer. */
+export interface Answered {
+  readonly status?: number;
+  readonly body: object;
+}
+
+type Handler = (call: Call) => Promise<Answered>;
+
+const created = (isNew: boolean, body: object): Answered => ({ status: isNew ? 201 : 200, body });
+
+function listing(name: string, list: (store: Store, query: ListQuery) => Promise<Page>): Handler {
+  return async ({ store, page }) => {
+    const { records, ...cursor } = (await page((query) => list(store, query))) as { records: object[] };
+    return { body: { [name]: records, ...cursor } };
+  };
+}
+
+function switching(isDisabled: boolean): Handler {
+  return async ({ store, path, by }) => {
+    const author = by(isDisabled ? 'partners disable' : 'partners enable');
+    return { body: { partner: await switchPartner(store, path.id!, isDisabled, author) } };
+  };
+}
+
+function batchOf(kind: ImportKind): Handler {
+  return ({ exchange, key, query, by, batches }) =>
+    batches.send(exchange, key, {
+      kind,
+      by: by(`batch ${kind}`),
+      skipsRejected: query.on_rejected === 'skip',
+      isDryRun: query.dry_run === 'true',
+    });
+}
+
+async function issued(store: Store, { key, secret }: Issued): Promise<Answered> {
+  const [shown] = await shownKeys(store, [key]);
+  return created(secret !== undefined, { key: shown, secret });
+}
+
+/** The partner that a body names. */
+async function namedPartner(store: Store, { partner_id }: Fields): Promise<string> {
+  const partner = await store.findPartner(String(partner_id));
+  if (partner === undefined) throw refusalOfBody([rejection('UNKNOWN_PARTNER', 'partner_id')]);
+  return partner.id;
+}
+
+const defaultOverlapSeconds = 86_400;
+
+const handlers: Readonly<Record<AdminOperationId, Handler>> = {
+  listPartners: listing('partners', listPartnersPage),
+  getPartner: async ({ store, path }) => ({ body: { partner: await requirePartner(store, path.id!) } }),
+  putPartner: async ({ store, path, body, by }) => {
+    const { isNew, partner } = await putPartner(store, path.id!, String(body.name), by('partners create'));
+    return created(isNew, { partner });
+  },
+  disablePartner: switching(true),
+  enablePartner: switching(false),
+
+  listKeys: listing('keys', listKeysPage),
+  getKey: async ({ store, path }) => issued(store, { key: await requireKey(store, path.id!) }),
+  putKey: async ({ store, path, body, by }) => {
+    const expiresAt = body.expires_at as string | undefined;
+    const id = path.id!;
+    if (body.replaces !== undefined) {
+      const overlapSeconds = Number(body.overlap_seconds ?? defaultOverlapSeconds);
+      const rotation = { id, replaces: String(body.replaces), overlapSeconds, expiresAt };
+      return issued(store, await putRotation(store, rotation, by('keys rotate')));
+    }
+    const scopes = String(body.scopes).split(' ') as Scope[];
+    const name = body.name as string | undefined;
+    const given = { id, partnerId: await namedPartner(store, body), scopes, name, expiresAt };
+    return issued(store, await putKey(store, given, by('keys create')));
+  },
+  revokeKey: async ({ store, path, by }) =>
+    issued(store, { key: await revokeKey(store, path.id!, by('keys revoke')) }),
+  findKey: async ({ store, body }) => {
+    const key = await findKeyByText(store, String(body.key));
+    if (key === undefined) throw notFound('There is no such key in this environment.');
+    return issued(store, { key });
+  },
+
+  listGrants: listing('grants', listGrantsPage),
+  putGrant: async ({ store, path, body, by }) => {
+    const given = {
+      id: path.id!,
+      customerId: path.customer_id!,
+      partnerId: await namedPartner(store, body),
+      expiresAt: body.expires_at as string | undefined,
+    };
+    const { isNew, grant } = await putGrant(store, given, by('grants create'));
+    return created(isNew, { grant: shownGrant(grant) });
+  },
+  revokeGrant: async ({ store, path, by }) => {
+    const grant = await revokeGrant(store, path.customer_id!, path.id!, by('grants revoke'));
+    return { body: { grant: shownGrant(grant) } };
+  },
+  revokeGrants: async ({ store, path, by }) => ({
+    body: {
+      grants: await store.revokeGrants(path.customer_id!, toTime(Date.now()), by('grants revoke')),
+    },
+  }),
+  eraseCustomer: async ({ store, path, body, by }) => {
+    const customer_id = path.customer_id!;
+    if (body.confirm !== customer_id) throw adminRefusal('CONFIRMATION_MISMATCH', {}, 'confirm');
+    const erased = await store.eraseCustomer(customer_id, by('customers erase'));
+    if (erased === undefined && !(await store.isErased(customer_id))) {
+      throw notFound('There is no balance or grant of this customer. Check the id.');
+    }
+    return { body: { customer_id, ...(erased ?? { balances: 0, grants: 0 }) } };
+  },
+
+  listAudit: listing('entries', listAuditPage),
+  listReceipts: listing('receipts', listReceiptsPage),
+  listUsage: listing('usage', listUsagePage),
+  getRequest: async ({ store, path }) => {
+    const receipt = await receiptOfRequest(store, path.request_id!);
+    if (receipt !== undefined) return { body: { receipt } };
+    throw notFound(
+      'No receipt has this id: only requests for balances leave one, until it is pruned. Search the log of ' +
+        '"partner-network serve" for request_id.',
+    );
+  },
+
+  sendBrands: batchOf('brands'),
+  sendBalances: batchOf('balances'),
+  sendGrants: batchOf('grants'),
+};
+
+export function handlerOf(id: AdminOperationId): Handler {
+  return handlers[id];
+}

@@ -1,0 +1,98 @@
+/** Serves the administrative API until a signal arrives. */
+import { httpBounds } from '@partner-network/common/bounds/http';
+import type { Output } from '@partner-network/common/command-line/output';
+import { originOf } from '@partner-network/common/host-and-port';
+import { createLog } from '@partner-network/common/observability/log';
+import { readMetrics } from '@partner-network/common/observability/metric';
+import { buildInfo, watchThisProcess } from '@partner-network/common/observability/process-metrics';
+import { connectionsWithin, openFileLimit } from '@partner-network/common/open-files';
+import { createStopSignal } from '@partner-network/common/signals';
+import { ownVersion } from '@partner-network/common/version';
+import { adminLimits } from '@partner-network/contract/admin/limits';
+import { adminBasePath, adminOperations } from '@partner-network/contract/admin/operations';
+import { startHealth } from '@partner-network/http/operations/health';
+import { createRequestMetrics } from '@partner-network/http/request-metrics';
+import { createHttpServer, listen, portOf, serveSite } from '@partner-network/http/server/server';
+import { openCursors } from '@partner-network/service/cursors/key-refresh';
+import { createJournal } from '@partner-network/service/receipts/journal';
+import { drainOn } from '@partner-network/service/serve/drain';
+import type { Store } from '@partner-network/store/port';
+import type { Logger } from 'pino';
+import { createAdminRoutes } from './app.ts';
+import { BatchSender } from './batch-sender.ts';
+import { notFound } from './refusals.ts';
+import type { resolveAdmin } from './settings.ts';
+
+export type AdminSettings = ReturnType<typeof resolveAdmin>;
+
+const unknownPath = notFound(
+  `Correct the path, which must match exactly, for example ${adminBasePath}/partners.`,
+);
+
+/** Opens the service on a store, and listens. */
+export async function openAdmin(
+  store: Store,
+  { host, port }: AdminSettings['listener'],
+  log: Logger,
+  opened: AsyncDisposableStack,
+) {
+  const journal = createJournal(store, log);
+  opened.defer(journal.close);
+  const batches = new BatchSender(store, log);
+  opened.defer(() => batches.close());
+  const cursors = await openCursors(store, Date.now, log);
+  opened.defer(cursors.close);
+  const requests = createRequestMetrics(Object.keys(adminOperations));
+  const routes = createAdminRoutes({ store, cursors, journal, batches });
+  const server = createHttpServer(adminLimits.bodySeconds * 1_000);
+  const site = { routes, log, requests, notFound: unknownPath };
+  const http = serveSite(server, site, {
+    room: {
+      connections: connectionsWithin(openFileLimit()),
+      unreadCharacters: httpBounds.unreadCharacters,
+    },
+  });
+  await listen(server, host, port, '--port');
+  opened.defer(http.close);
+  return {
+    address: originOf(host, portOf(server)),
+    metrics: [...batches.metrics, ...requests.metrics, ...http.metrics, ...store.metrics],
+    drain: http.drain,
+    unanswered: http.unanswered,
+  };
+}
+
+export async function adminUntilStopped(
+  store: Store,
+  settings: AdminSettings,
+  output: Output,
+): Promise<void> {
+  const { environment, database, operations: place, drainDelaySeconds } = settings;
+  const stop = createStopSignal();
+  const log = createLog(settings.logLevel);
+  // Closed last, so that readiness probes get a 503 until everything else is closed.
+  await using operations = new AsyncDisposableStack();
+  await using opened = new AsyncDisposableStack();
+  await stop.listen();
+  const admin = await openAdmin(store, settings.listener, log, opened);
+  const publicUrl = settings.publicUrl ?? admin.address;
+  const watched = watchThisProcess();
+  opened.defer(watched.close);
+  const metrics = [buildInfo(environment, database.engine), ...watched.metrics, ...admin.metrics];
+  const health = await startHealth(place.host, place.port, store.ping, async () => readMetrics(metrics), log);
+  operations.defer(health.close);
+  output.remark(
+    `Administering ${environment} at ${publicUrl}${adminBasePath} on the database ${store.location}; ` +
+      `listening on ${admin.address}, operations on ${health.url}.`,
+  );
+  const fields = { version: ownVersion(), environment, engine: database.engine, database: store.location };
+  const addresses = { public_url: publicUrl, address: admin.address, operations_address: health.url };
+  log.info({ ...fields, schema: store.migration.to, ...addresses }, 'started');
+  const drain = () => {
+    health.drain();
+    admin.drain();
+  };
+  const signaledMs = await drainOn(stop.signal, drainDelaySeconds, { ...admin, drain }, log);
+  await opened.disposeAsync();
+  log.info({ duration_ms: Math.round(performance.now() - signaledMs) }, 'stopped');
+}

@@ -1,0 +1,19 @@
+import { command } from '@partner-network/common/command-line/command';
+import { openStore } from '@partner-network/store/engines';
+import { adminUntilStopped } from '../admin/serve.ts';
+import { adminSettings, conflictsOfAdmin, resolveAdmin } from '../admin/settings.ts';
+
+export const admin = command({
+  options: adminSettings,
+  conflicts: conflictsOfAdmin,
+  run: async (config, _words, output) => {
+    const settings = resolveAdmin(config);
+    const { database, environment, storeOptions } = settings;
+    const store = await openStore(database, environment, 'admin', storeOptions);
+    try {
+      await adminUntilStopped(store, settings, output);
+    } finally {
+      await store.close();
+    }
+  },
+});

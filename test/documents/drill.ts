@@ -102,6 +102,12 @@ export function createDrill(clone: Clone) {
       page.end();
     },
 
+    seeAccess: async (page: Page) => {
+      await page.next(/PARTNER_ACME.*pn_live_….*CUSTOMER_1 +ACTIVE/s);
+      await page.next(/^pna_live_\w{49}\n.* pna_live_…\w{4} +SUPPORT +active .* Ana Ruiz\n$/s);
+      page.end();
+    },
+
     checkDeployment: async (page: Page) => {
       await page.next(/^Created partner PARTNER_CHECK/m);
       await page.next(/^\d+ cases: \d{3} passed, 0 failed, 0 failed as expected, \d+ skipped\.\n$/m);

@@ -41,7 +41,9 @@ export function adaptTo(url: string) {
     const settings = `export DATABASE_URL='${url}'`;
     const applied = `| sed 's/network_/${prefix}/g' | psql -q -v ON_ERROR_STOP=1`;
     const ofTest = (block: string) => `${settings}\n${withPrograms(block.replace('| psql', applied))}`;
-    const names = ['serve', 'import', 'support', 'operate', 'retention'].map((name) => prefix + name);
+    const names = ['serve', 'import', 'support', 'operate', 'admin', 'retention'].map(
+      (name) => prefix + name,
+    );
     t.after(() =>
       clone.run(ofTest(`psql -q "$DATABASE_URL" -c 'drop owned by ${names}' -c 'drop role ${names}'`)),
     );

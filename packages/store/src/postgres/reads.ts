@@ -1,7 +1,7 @@
 import { note } from '@partner-network/common/observability/span';
 import type { BalancesAnswer, Page, Reads } from '../port.ts';
 import { livingKeys, type StoredCursorKey } from '../sql/cursor-keys.ts';
-import { keyOnFile } from '../sql/keys.ts';
+import { keyOnFile } from '../sql/keys/keys.ts';
 import type { Value } from '../sql/statement.ts';
 import type { Pool, Rows } from './connections/pool.ts';
 import type { Replicas } from './connections/replicas.ts';

@@ -2,7 +2,7 @@ import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 
 import { storeBounds } from '@partner-network/common/bounds/store';
 import { type BalancesAnswer, type Page, type Reads, StoreUnavailable } from '../port.ts';
 import { livingKeys, type StoredCursorKey, selectCursorKeys } from '../sql/cursor-keys.ts';
-import { keyOnFile, nearestKey } from '../sql/keys.ts';
+import { keyOnFile, nearestKey } from '../sql/keys/keys.ts';
 import { translated } from './engine.ts';
 import type { FileWatch } from './file-watch.ts';
 

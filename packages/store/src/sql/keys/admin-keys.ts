@@ -1,9 +1,9 @@
 /** Administrative keys, in SQL that both engines understand. */
 import type { AdminRole } from '@partner-network/contract/admin/roles';
-import type { AdminKey, AdminKeyOnFile, AdminKeys } from '../port.ts';
-import { createKeyChanges, type KeyTable } from './key-changes.ts';
+import type { AdminKey, AdminKeyOnFile, AdminKeys } from '../../port.ts';
+import { type Row, type Sql, withoutNulls } from '../statement.ts';
+import { createKeyChanges, type KeyTable } from './changes.ts';
 import { isKey, nearest } from './keys.ts';
-import { type Row, type Sql, withoutNulls } from './statement.ts';
 
 const table: KeyTable<AdminKey> = {
   name: 'admin_keys',

@@ -1,8 +1,8 @@
 /** Creates, revokes and rotates keys of partners and administrative keys, in SQL for both engines. */
 import { latestTimeMs, toTime } from '@partner-network/common/times';
-import type { AnyKey, AuditEntry, Author, Replacement, Rotated } from '../port.ts';
-import { changeRow, changeStatement } from './audit.ts';
-import { type BoundStatement, insert, type Row, type Sql, type Value } from './statement.ts';
+import type { AnyKey, AuditEntry, Author, Replacement, Rotated } from '../../port.ts';
+import { changeRow, changeStatement } from '../audit.ts';
+import { type BoundStatement, insert, type Row, type Sql, type Value } from '../statement.ts';
 
 export interface KeyTable<Key extends AnyKey> {
   readonly name: 'api_keys' | 'admin_keys';
@@ -35,7 +35,8 @@ export function createKeyChanges<Key extends AnyKey>(sql: Sql, table: KeyTable<K
     select: async (rest: string, ...values: Value[]): Promise<Key[]> =>
       (await sql.rows(`select ${columns} from ${name} ${rest}`, ...values)).map(keyOf),
     revoke: (id: string, at: string, by: Author): Promise<boolean> => {
-      const text = `update ${name} set revoked_at = $1 where id = $2 and revoked_at is null returning ${shown}`;
+      const text = `
+        update ${name} set revoked_at = $1 where id = $2 and revoked_at is null returning ${shown}`;
       return changeRow(sql, [text, at, id], (changed) =>
         changeStatement(by, id, { [shown]: changed[shown] }),
       );

@@ -1,6 +1,6 @@
 import { doctorBounds } from '@partner-network/common/bounds/doctor';
 import type { Scope } from '@partner-network/contract/scopes';
-import type { KeyOnFile } from '../port.ts';
+import type { KeyOnFile } from '../../port.ts';
 
 /**
  * Selects the key with this digest, or a neighbor in the order of digests. An unknown key then costs as much

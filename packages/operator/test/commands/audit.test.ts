@@ -82,7 +82,10 @@ test('the actor is the flag or the variable; a list is filtered by the flag alon
   assert.deepEqual(await list('--action', 'partners enable', '--target', 'acme'), [enabled]);
   assert.deepEqual(await list('--until', '1h'), []);
   const { stdout } = await line.run(['audit', 'list', '--actor', 'deploy']);
-  assert.match(stdout, /^TIME +ACTOR +ACTION +TARGET +DETAILS\n\S+ +deploy +partners disable +acme +\{\}\n$/);
+  assert.match(
+    stdout,
+    /^TIME +ACTOR +ACTION +TARGET +DB USER +DETAILS\n\S+ +deploy +partners disable +acme +- +\{\}\n$/,
+  );
   const more = await line.run(['audit', 'list', '--limit', '2']);
   assert.match(more.stderr, /^There are more changes: raise --limit \(now 2\)/);
   assert.equal((await line.run(['audit', 'list', '--actor', 'x'])).stdout, 'No changes found.\n');
@@ -115,7 +118,7 @@ test('erases a customer once it is confirmed, and reports an unknown customer', 
   assertFailed(
     await line.run([...erase, '--yes']),
     1,
-    /^There is no balance or grant of customer alice\. [^\n]*\n$/,
+    /^There is no balance or grant of customer alice\. [^\n]*"partner-network export erasures"[^\n]*\n$/,
   );
 });
 

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { newApiKey } from '../../../service/src/auth/api-key.ts';
 import { receiptAt } from '../../../store/test/suite/receipts.ts';
 import { migratedDatabase } from '../../../testkit/fixtures/database.ts';
-import { assertFailed, commandLine, start, withPartners } from '../../../testkit/fixtures/run.ts';
+import { assertFailed, commandLine, run, start, withPartners } from '../../../testkit/fixtures/run.ts';
 import { needsTerminal, onTerminal } from '../../../testkit/fixtures/terminal.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { connectTo } from '../../../testkit/servers/postgres.ts';
@@ -198,4 +198,13 @@ test('--follow waits for a lost database, and leaves nothing out', async (t) => 
   await following.says('stdout', /"target":"meanwhile"/);
   assert.match(following.texts().stderr, /The command continues\./);
   assert.equal(following.texts().stdout.match(/"target":"before"/g)?.length, 1);
+});
+
+test('shows the login of the database that wrote an entry', async (t) => {
+  const url = await migratedDatabase(t);
+  const owner = await connectTo(t, url);
+  const { rows } = await owner.query(`insert into audit_log (at, actor, action, target, details)
+    values (now(), 'eve', 'test', 'acme', '{}') returning db_user`);
+  const { stdout } = await run(['audit', 'list', '--environment', 'sandbox', '--database', url]);
+  assert.match(stdout, new RegExp(`^TIME .*\\n\\S+ +eve +test +acme +${rows[0].db_user} +\\{\\}\\n$`));
 });

@@ -56,8 +56,8 @@ test('every flag that a page names exists', async () => {
   assert.deepEqual(flags.filter((flag) => !ours.has(flag)).toSorted(), othersFlags);
 });
 
-/** Variables of shell commands on a page, and of the shipped systemd units. */
-const shellVariables = ['API_KEY', 'FEED_FLAGS', 'LEAKED_KEY', 'LC_ALL'];
+/** Variables of shell commands and of psql on a page, and of the shipped systemd units. */
+const shellVariables = ['API_KEY', 'FEED_FLAGS', 'LEAKED_KEY', 'LC_ALL', 'ON_ERROR_STOP'];
 
 test('every variable and code that a page names exists', () => {
   const known = new Set([

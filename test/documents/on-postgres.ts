@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { connectTo } from '../../packages/testkit/servers/postgres.ts';
 import { programsFolder } from '../../packages/testkit/servers/postgres-programs.ts';
+import { pageFor, read } from '../sources.ts';
 import type { Clone } from './clone.ts';
 import type { Page } from './page.ts';
 
@@ -39,7 +40,7 @@ export function adaptTo(url: string) {
     // Roles belong to the whole server.
     const prefix = `pn_${Date.now()}_`;
     const settings = `export DATABASE_URL='${url}'`;
-    const applied = `| sed 's/network_/${prefix}/g' | psql -q -v ON_ERROR_STOP=1`;
+    const applied = `| sed 's/network_/${prefix}/g' | psql -q`;
     const ofTest = (block: string) => `${settings}\n${withPrograms(block.replace('| psql', applied))}`;
     const names = ['serve', 'import', 'support', 'operate', 'admin', 'retention'].map(
       (name) => prefix + name,
@@ -52,6 +53,19 @@ export function adaptTo(url: string) {
     page.end();
     const listed = await clone.run(`${settings}\nnpx partner-network audit list --limit 1 --json`);
     assert.match(listed, /"reason":"ticket 4711"\},"db_user":/);
+
+    const auditor = `${prefix}auditor`;
+    const [grant = ''] =
+      /grant select on [\w, ]+ to auditor/.exec(read(pageFor('operators', 'separate-duties'))) ?? [];
+    const client = await connectTo(t, url);
+    await client.query(`create role ${auditor} login password '${new URL(url).password}'`);
+    t.after(() =>
+      clone.run(ofTest(`psql -q "$DATABASE_URL" -c 'drop owned by ${auditor}' -c 'drop role ${auditor}'`)),
+    );
+    await client.query(grant.replace('to auditor', `to ${auditor}`));
+    const { href } = Object.assign(new URL(url), { username: auditor });
+    const audited = await clone.run(`DATABASE_URL='${href}' npx partner-network audit list --limit 1 --json`);
+    assert.equal(audited, listed);
   }
 
   return { onPostgres, withPrograms, canDump, separateDuties };

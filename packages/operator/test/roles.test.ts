@@ -19,6 +19,7 @@ const refused: readonly (readonly [RoleName, command: string, needs: RoleName])[
   ['network_support', 'admin-keys create --name ci --role ADMIN', 'network_operate'],
   ['network_admin', 'admin-keys create --name ci --role ADMIN', 'network_operate'],
   ['network_operate', 'receipts prune --older-than 31d', 'network_retention'],
+  ['network_operate', 'usage prune --older-than 31d', 'network_retention'],
   ['network_retention', 'customers erase alice --yes', 'network_operate'],
 ];
 
@@ -28,7 +29,19 @@ test('a command in a role that is too small says which role it needs, and change
   await owner.query(`update partners set disabled_at = now() where id = 'acme'`);
   await owner.query(`insert into receipts (at, request_id, partner_id, key_id, customer_id, outcome)
     values (now() - interval '99 days', gen_random_uuid(), 'acme', 'k', 'alice', 'GRANTED')`);
-  const tables = ['partners', 'api_keys', 'admin_keys', 'balances', 'grants', 'receipts', 'audit_log'];
+  await owner.query(
+    `insert into usage values (now() - interval '99 days', 'acme', 'k', 'listBrands', 'OK', 1)`,
+  );
+  const tables = [
+    'partners',
+    'api_keys',
+    'admin_keys',
+    'balances',
+    'grants',
+    'receipts',
+    'usage',
+    'audit_log',
+  ];
   const counts = async () =>
     (await owner.query(`select ${tables.map((table) => `(select count(*) from ${table}) as ${table}`)}`))
       .rows;

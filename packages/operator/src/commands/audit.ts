@@ -80,5 +80,6 @@ const columns: readonly Column<NumberedEntry>[] = [
   { heading: 'ACTOR', cell: ({ actor }) => actor },
   { heading: 'ACTION', minCells: neverShortened, cell: ({ action }) => action },
   { heading: 'TARGET', cell: ({ target }) => target },
+  { heading: 'DB USER', cell: ({ db_user = '-' }) => db_user },
   { heading: 'DETAILS', cell: ({ details }) => JSON.stringify(details) },
 ];

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { newApiKey } from '../../../service/src/auth/api-key.ts';
 import { receiptAt } from '../../../store/test/suite/receipts.ts';
 import { migratedDatabase } from '../../../testkit/fixtures/database.ts';
-import { assertFailed, commandLine, start, withPartners } from '../../../testkit/fixtures/run.ts';
+import { assertFailed, commandLine, run, start, withPartners } from '../../../testkit/fixtures/run.ts';
 import { needsTerminal, onTerminal } from '../../../testkit/fixtures/terminal.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { connectTo } from '../../../testkit/servers/postgres.ts';
@@ -82,7 +82,10 @@ test('the actor is the flag or the variable; a list is filtered by the flag alon
   assert.deepEqual(await list('--action', 'partners enable', '--target', 'acme'), [enabled]);
   assert.deepEqual(await list('--until', '1h'), []);
   const { stdout } = await line.run(['audit', 'list', '--actor', 'deploy']);
-  assert.match(stdout, /^TIME +ACTOR +ACTION +TARGET +DETAILS\n\S+ +deploy +partners disable +acme +\{\}\n$/);
+  assert.match(
+    stdout,
+    /^TIME +ACTOR +ACTION +TARGET +DB USER +DETAILS\n\S+ +deploy +partners disable +acme +- +\{\}\n$/,
+  );
   const more = await line.run(['audit', 'list', '--limit', '2']);
   assert.match(more.stderr, /^There are more changes: raise --limit \(now 2\)/);
   assert.equal((await line.run(['audit', 'list', '--actor', 'x'])).stdout, 'No changes found.\n');
@@ -115,7 +118,7 @@ test('erases a customer once it is confirmed, and reports an unknown customer', 
   assertFailed(
     await line.run([...erase, '--yes']),
     1,
-    /^There is no balance or grant of customer alice\. [^\n]*\n$/,
+    /^There is no balance or grant of customer alice\. [^\n]*"partner-network export erasures"[^\n]*\n$/,
   );
 });
 
@@ -195,4 +198,13 @@ test('--follow waits for a lost database, and leaves nothing out', async (t) => 
   await following.says('stdout', /"target":"meanwhile"/);
   assert.match(following.texts().stderr, /The command continues\./);
   assert.equal(following.texts().stdout.match(/"target":"before"/g)?.length, 1);
+});
+
+test('shows the login of the database that wrote an entry', async (t) => {
+  const url = await migratedDatabase(t);
+  const owner = await connectTo(t, url);
+  const { rows } = await owner.query(`insert into audit_log (at, actor, action, target, details)
+    values (now(), 'eve', 'test', 'acme', '{}') returning db_user`);
+  const { stdout } = await run(['audit', 'list', '--environment', 'sandbox', '--database', url]);
+  assert.match(stdout, new RegExp(`^TIME .*\\n\\S+ +eve +test +acme +${rows[0].db_user} +\\{\\}\\n$`));
 });

@@ -12,7 +12,7 @@ export const eraseCustomer = changing('customers erase', {
   run: async (store, _values, [id = ''], _output, by) => {
     const erased = await store.eraseCustomer(id, by);
     if (erased === undefined) {
-      const remedy = '"partner-network audit list --target ID" shows whether the customer was erased before.';
+      const remedy = '"partner-network export erasures" prints the customers that were erased before.';
       throw new ConclusiveError(`There is no balance or grant of customer ${id}. Check the id. ${remedy}`);
     }
     const { balances, grants } = erased;

@@ -1,0 +1,134 @@
+/** Changes over the administrative API: what they do, and that a repetition is safe. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { digestOfKey } from '../../../service/src/auth/api-key.ts';
+import { future, keys } from '../../../testkit/fixtures/fixture.ts';
+import { keepKeysIn } from '../../../testkit/watch/logs.ts';
+import { adminScene, assertErrors, engines } from './scene.ts';
+
+for (const engine of engines) {
+  test(`a partner is created, renamed, disabled and enabled; each again is safe (${engine})`, async (t) => {
+    const { send, put, post, store } = await adminScene(t, engine);
+    const first = await put('/partners/new%20partner', { name: 'New', reason: 'ticket 1' });
+    assert.deepEqual([first.status, first.body.partner.name], [201, 'New']);
+    assert.equal(first.headers.get('cache-control'), 'no-store');
+    assert.equal((await put('/partners/new%20partner', { name: 'New' })).status, 200);
+    const renamed = await put('/partners/new%20partner', { name: 'Newer' });
+    assert.deepEqual([renamed.status, renamed.body.partner.name], [200, 'Newer']);
+    const disabled = await post('/partners/new%20partner/disable', undefined, { role: 'SUPPORT' });
+    assert.deepEqual(await post('/partners/new%20partner/disable').then(({ body }) => body), disabled.body);
+    assert.ok(disabled.body.partner.disabled_at);
+    const enabled = await post('/partners/new%20partner/enable', { reason: 'paid' });
+    assert.deepEqual([enabled.status, enabled.body.partner.disabled_at], [200, undefined]);
+    assert.deepEqual((await send('/partners/new%20partner')).body, enabled.body);
+    assertErrors(await send('/partners/nobody'), 404, 'NOT_FOUND');
+    assertErrors(await post('/partners/nobody/disable'), 404, 'NOT_FOUND');
+
+    const entries = await store.listAudit({ target: 'new partner', limit: 10 });
+    assert.deepEqual(
+      entries.map(({ actor, action, details }) => [actor, action, details.reason]),
+      [
+        ['admin-key:ADMIN_ADMIN', 'partners enable', 'paid'],
+        ['admin-key:ADMIN_SUPPORT', 'partners disable', undefined],
+        ['admin-key:ADMIN_ADMIN', 'partners rename', undefined],
+        ['admin-key:ADMIN_ADMIN', 'partners create', 'ticket 1'],
+      ],
+    );
+  });
+
+  test(`a key is created once; its secret is in the first answer alone (${engine})`, async (t) => {
+    const { send, put, post, store } = await adminScene(t, engine);
+    const body = { partner_id: 'acme', scopes: ['BRANDS_READ', 'BALANCES_READ'], name: 'shop' };
+    const first = await put('/keys/KEY_A', body);
+    keepKeysIn(first.body.secret);
+    assert.equal(first.status, 201);
+    assert.equal((await store.findKey(digestOfKey(first.body.secret)))?.id, 'KEY_A');
+    assert.equal(first.body.key.created_by, 'admin-key:ADMIN_ADMIN');
+    assert.deepEqual(Object.keys(first.body.key), [
+      ...['id', 'partner_id', 'name', 'scopes', 'status', 'last_four', 'created_at', 'created_by'],
+    ]);
+    const again = await put('/keys/KEY_A', { ...body, scopes: body.scopes.toReversed() });
+    assert.deepEqual([again.status, again.body], [200, { key: first.body.key }]);
+    for (const other of [{ name: 'other' }, { scopes: ['BRANDS_READ'] }, { expires_at: future }]) {
+      assertErrors(await put('/keys/KEY_A', { ...body, ...other }), 409, 'ID_CONFLICT');
+    }
+    const found = await post('/keys/find', { key: first.body.secret }, { role: 'SUPPORT' });
+    assert.deepEqual(found.body, { key: first.body.key });
+    assertErrors(await post('/keys/find', { key: keys.neverIssued }), 404, 'NOT_FOUND');
+    const revoked = await post('/keys/KEY_A/revoke', undefined, { role: 'SUPPORT' });
+    assert.equal(revoked.body.key.status, 'revoked');
+    assert.deepEqual((await post('/keys/KEY_A/revoke')).body, revoked.body);
+    assert.deepEqual((await put('/keys/KEY_A', body)).body, revoked.body);
+    assert.deepEqual((await send('/keys/KEY_A')).body, revoked.body);
+    assertErrors(await put('/keys/KEY_B', { ...body, partner_id: 'nobody' }), 400, [
+      'UNKNOWN_PARTNER',
+      'partner_id',
+    ]);
+  });
+
+  test(`a key is replaced once, and keeps working for the overlap (${engine})`, async (t) => {
+    const { put, post, send } = await adminScene(t, engine);
+    const made = await put('/keys/OLD', { partner_id: 'acme', scopes: ['BRANDS_READ'] });
+    keepKeysIn(made.body.secret);
+    const first = await put('/keys/NEW', { replaces: 'OLD', overlap_seconds: 60 });
+    keepKeysIn(first.body.secret);
+    assert.deepEqual([first.status, first.body.key.scopes], [201, ['BRANDS_READ']]);
+    const again = await put('/keys/NEW', { replaces: 'OLD', overlap_seconds: 60 });
+    assert.deepEqual([again.status, again.body], [200, { key: first.body.key }]);
+    assertErrors(await put('/keys/NEW', { replaces: 'OLD' }), 409, 'ID_CONFLICT');
+    assertErrors(await put('/keys/OLD', { replaces: 'NEW' }), 409, 'ID_CONFLICT');
+    assert.ok((await send('/keys/OLD')).body.key.expires_at);
+    // The expiry of the old key has moved. The request that created it is still the same.
+    assert.equal((await put('/keys/OLD', { partner_id: 'acme', scopes: ['BRANDS_READ'] })).status, 200);
+    await post('/keys/OLD/revoke');
+    assertErrors(await put('/keys/NEXT', { replaces: 'OLD' }), 409, 'KEY_NOT_ACTIVE');
+    assertErrors(await put('/keys/NEXT', { replaces: 'nobody' }), 404, 'NOT_FOUND');
+    const last = await put('/keys/NEXT', { replaces: 'NEW', overlap_seconds: 0 });
+    keepKeysIn(last.body.secret);
+    assert.equal((await send('/keys/NEW')).body.key.status, 'revoked');
+  });
+
+  test(`grants are created, revoked and listed; a customer is erased (${engine})`, async (t) => {
+    const { send, put, post, store } = await adminScene(t, engine);
+    const path = '/customers/c%2F1/grants/g%201';
+    const first = await put(path, { partner_id: 'acme', expires_at: future });
+    assert.deepEqual([first.status, first.body.grant.status], [201, 'ACTIVE']);
+    assert.equal((await put(path, { partner_id: 'acme', expires_at: future })).status, 200);
+    assertErrors(await put(path, { partner_id: 'zenith', expires_at: future }), 409, 'ID_CONFLICT');
+    assertErrors(await put(path, { partner_id: 'nobody' }), 400, ['UNKNOWN_PARTNER', 'partner_id']);
+    const revoked = await post(`${path}/revoke`, { reason: 'asked' }, { role: 'SUPPORT' });
+    assert.equal(revoked.body.grant.status, 'REVOKED');
+    assert.deepEqual((await post(`${path}/revoke`)).body, revoked.body);
+    assertErrors(await put(path, { partner_id: 'acme', expires_at: future }), 409, 'ID_CONFLICT');
+    const [listed] = (await send('/grants?customer_id=c%2F1')).body.grants;
+    assert.equal(listed.revoked_by, 'admin-key:ADMIN_SUPPORT');
+    assertErrors(await post('/customers/c%2F1/grants/nobody/revoke'), 404, 'NOT_FOUND');
+    assertErrors(await send('/grants'), 400, ['MISSING_REQUIRED_PARAMETER', 'partner_id']);
+
+    const ended = await post('/customers/alice/revoke-grants', undefined, { role: 'SUPPORT' });
+    assert.ok(ended.body.grants.length > 0);
+    assert.deepEqual((await post('/customers/alice/revoke-grants')).body, { grants: [] });
+    assertErrors(await post('/customers/alice/erase', { confirm: 'bob' }), 400, [
+      'CONFIRMATION_MISMATCH',
+      'confirm',
+    ]);
+    const erased = await post('/customers/alice/erase', { confirm: 'alice' });
+    assert.equal(erased.body.balances, 3);
+    const zeros = { customer_id: 'alice', balances: 0, grants: 0 };
+    assert.deepEqual((await post('/customers/alice/erase', { confirm: 'alice' })).body, zeros);
+    assertErrors(await post('/customers/nobody/erase', { confirm: 'nobody' }), 404, 'NOT_FOUND');
+    const [entry] = await store.listAudit({ action: 'customers erase', limit: 1 });
+    assert.equal(entry?.target, 'alice');
+  });
+}
+
+test('On-Behalf-Of is kept as a claim; a wrong one is refused', async (t) => {
+  const { put, store } = await adminScene(t, 'sqlite');
+  const headers = { 'on-behalf-of': Buffer.from('Zoë').toString('latin1') };
+  await put('/partners/p', { name: 'P' }, { headers });
+  const [entry] = await store.listAudit({ limit: 1 });
+  assert.equal(entry?.details.on_behalf_of, 'Zoë');
+  const long = { 'on-behalf-of': 'x'.repeat(257) };
+  assert.equal((await put('/partners/q', { name: 'Q' }, { headers: long })).status, 400);
+  assert.equal(await store.findPartner('q'), undefined);
+});

@@ -1,0 +1,93 @@
+/** Who may send what to the administrative API. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type AdminOperationId, adminOperations } from '@partner-network/contract/admin/operations';
+import { adminRoles, mayUse } from '@partner-network/contract/admin/roles';
+import { adminKeyOf, digestOfKey } from '../../../service/src/auth/api-key.ts';
+import { byTest, createdAt, keys, past } from '../../../testkit/fixtures/fixture.ts';
+import { until } from '../../../testkit/fixtures/until.ts';
+import { keepKey } from '../../../testkit/watch/logs.ts';
+import { adminKeys, adminScene, assertErrors } from './scene.ts';
+
+const all = Object.entries(adminOperations) as [AdminOperationId, { method: string; path: string }][];
+
+test('every operation refuses every other role before it looks at anything else', async (t) => {
+  const { send } = await adminScene(t, 'sqlite');
+  for (const [id, { method, path }] of all) {
+    const needed = adminOperations[id].role;
+    for (const role of adminRoles.filter((role) => !mayUse(role, needed))) {
+      // The query, the body and its type are wrong, and nothing of it is said.
+      const wrong = { role, method, headers: { 'content-type': 'text/plain' } };
+      const place = path.replaceAll(/\{\w+\}/g, '%ff');
+      const answer = await send(`${place}?unknown=1`, {
+        ...wrong,
+        ...(method !== 'GET' && { body: 'not JSON' }),
+      });
+      assertErrors(answer, 403, 'INSUFFICIENT_ROLE');
+      assert.match(answer.body.errors[0].detail, new RegExp(`the role ${needed}: .* the role ${role}\\.$`));
+    }
+  }
+});
+
+test('an INGEST key may send batches and nothing else; an ADMIN key may send everything', () => {
+  for (const [id] of all) {
+    const { role } = adminOperations[id];
+    assert.equal(mayUse('INGEST', role), id.startsWith('send'), id);
+    assert.ok(mayUse('ADMIN', role), id);
+  }
+});
+
+test('a missing, malformed or unknown key, and a key of a partner, are all UNAUTHORIZED', async (t) => {
+  const { send, address } = await adminScene(t, 'sqlite');
+  const unknown = adminKeyOf('sandbox', 'never'.padEnd(43, '0'));
+  for (const key of [unknown, keys.acme, `${adminKeys.ADMIN}x`, 'x']) {
+    assertErrors(await send('/partners', { key }), 401, 'UNAUTHORIZED');
+  }
+  assert.equal((await fetch(`${address}/admin/v1/partners`)).status, 401);
+  const live = adminKeyOf('production', 'live'.padEnd(43, '0'));
+  const mismatch = await send('/partners', { key: live });
+  assertErrors(mismatch, 401, 'API_KEY_ENVIRONMENT_MISMATCH');
+  assert.match(mismatch.body.errors[0].detail, /pna_test_/);
+});
+
+test('the service for partners refuses administrative keys like unknown ones', async (t) => {
+  const { startTestService } = await import('../../../testkit/fixtures/service.ts');
+  const service = await startTestService(t);
+  const { status, text } = await service.brands('', { key: adminKeys.ADMIN });
+  assert.deepEqual([status, JSON.parse(text).errors[0].code], [401, 'UNAUTHORIZED']);
+});
+
+test('a revoked key is refused within a second, and an expired one at once', async (t) => {
+  const { send, store } = await adminScene(t, 'sqlite');
+  const text = adminKeyOf('sandbox', 'expired'.padEnd(43, '0'));
+  keepKey(text);
+  const key = { id: 'ADMIN_OLD', name: 'old', role: 'ADMIN', last_four: text.slice(-4) } as const;
+  await store.createAdminKey({ ...key, created_at: createdAt, expires_at: past }, digestOfKey(text), byTest);
+  assertErrors(await send('/partners', { key: text }), 401, 'API_KEY_EXPIRED');
+  assert.equal((await send('/partners', { role: 'VIEWER' })).status, 200);
+  await store.revokeAdminKey('ADMIN_VIEWER', createdAt, byTest);
+  const revokedMs = performance.now();
+  await until(5_000, async () => (await send('/partners', { role: 'VIEWER' })).status === 401);
+  assert.ok(performance.now() - revokedMs < 2_000);
+  assertErrors(await send('/partners', { role: 'VIEWER' }), 401, 'API_KEY_REVOKED');
+});
+
+test('the last use of an administrative key is noted', async (t) => {
+  const { send, store, close } = await adminScene(t, 'sqlite');
+  await send('/partners');
+  await close();
+  const uses = await store.lastUses(['ADMIN_ADMIN']);
+  assert.match(uses.get('ADMIN_ADMIN') ?? '', /:00\.000Z$/);
+});
+
+test('unknown paths are 404 and other methods 405, with and without a key', async (t) => {
+  const { send, address } = await adminScene(t, 'sqlite');
+  assertErrors(await send('/nope'), 404, 'NOT_FOUND');
+  assertErrors(await send('/partners/'), 404, 'NOT_FOUND');
+  assertErrors(await send('/partners/a/b'), 404, 'NOT_FOUND');
+  const refused = await send('/partners', { method: 'DELETE' });
+  assertErrors(refused, 405, 'METHOD_NOT_ALLOWED');
+  assert.equal(refused.headers.get('allow'), 'GET, HEAD');
+  const { status } = await fetch(`${address}/admin/v1/nope`);
+  assert.equal(status, 404);
+});

@@ -1,0 +1,106 @@
+/** The administrative API on a real socket and a real database. */
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import type { AdminRole } from '@partner-network/contract/admin/roles';
+import { adminKeyOf, digestOfKey } from '../../../service/src/auth/api-key.ts';
+import { parseDatabaseUrl } from '../../../store/src/address.ts';
+import { openStore } from '../../../store/src/engines.ts';
+import { openTestDatabase, serveOptions } from '../../../testkit/fixtures/database.ts';
+import { byTest, createdAt, fillFixture } from '../../../testkit/fixtures/fixture.ts';
+import { keepKey, watchedLog } from '../../../testkit/watch/logs.ts';
+import { openAdmin } from '../../src/admin/serve.ts';
+
+const textOf = (role: string) => adminKeyOf('sandbox', role.toLowerCase().padEnd(43, '0'));
+
+export const adminKeys: Readonly<Record<AdminRole, string>> = {
+  VIEWER: textOf('VIEWER'),
+  INGEST: textOf('INGEST'),
+  SUPPORT: textOf('SUPPORT'),
+  ADMIN: textOf('ADMIN'),
+};
+
+export interface Sent {
+  readonly role?: AdminRole;
+  readonly key?: string;
+  readonly method?: string;
+  readonly body?: string | Uint8Array | object;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a test reads any field of an answer.
+export type Body = any;
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Body;
+}
+
+/** Asserts the status and the codes of an answer, each with its field if it has one. */
+export function assertErrors(
+  { status, body }: Answer,
+  expected: number,
+  ...codes: (string | [string, string])[]
+) {
+  const errors = (body.errors as { code: string; field?: string }[] | undefined) ?? [];
+  const found = errors.map(({ code, field }) => (field === undefined ? code : [code, field]));
+  assert.deepEqual({ status, errors: found }, { status: expected, errors: codes }, JSON.stringify(body));
+}
+
+export async function adminScene(t: TestContext, engine: string) {
+  const database = await openTestDatabase(t, 'fixture', fillFixture, engine);
+  for (const [role, text] of Object.entries(adminKeys)) {
+    keepKey(text);
+    const key = { id: `ADMIN_${role}`, name: role, role: role as AdminRole, last_four: text.slice(-4) };
+    await database.store.createAdminKey({ ...key, created_at: createdAt }, digestOfKey(text), byTest);
+  }
+  const address = parseDatabaseUrl(database.url)!;
+  const store = await openStore(address, 'sandbox', 'admin', serveOptions);
+  const { log, lines } = watchedLog();
+  const opened = new AsyncDisposableStack();
+  const admin = await openAdmin(store, { host: '127.0.0.1', port: 0 }, log, opened);
+  let isClosed = false;
+  const close = async () => {
+    if (isClosed) return;
+    isClosed = true;
+    await opened.disposeAsync();
+    await store.close();
+  };
+  t.after(close);
+
+  async function send(path: string, { role = 'ADMIN', key, method, body, headers }: Sent = {}) {
+    const isPlain = typeof body === 'object' && !(body instanceof Uint8Array);
+    const response = await fetch(`${admin.address}/admin/v1${path}`, {
+      method: method ?? (body === undefined ? 'GET' : 'POST'),
+      headers: {
+        authorization: `Bearer ${key ?? adminKeys[role]}`,
+        ...(isPlain && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: isPlain ? JSON.stringify(body) : (body as string) }),
+    });
+    const text = await response.text();
+    const answer: Answer = {
+      status: response.status,
+      headers: response.headers,
+      body: text === '' ? undefined : JSON.parse(text),
+    };
+    assert.match(answer.headers.get('x-request-id') ?? '', /^[0-9a-f-]{36}$/);
+    return answer;
+  }
+
+  const put = (path: string, body: object, more: Sent = {}) => send(path, { ...more, method: 'PUT', body });
+  const post = (path: string, body?: object, more: Sent = {}) =>
+    send(path, { ...more, method: 'POST', ...(body && { body }) });
+  /** Sends a batch, as lines. */
+  const batch = (kind: string, records: readonly object[], query = '', more: Sent = {}) =>
+    send(`/${kind}/batches${query}`, {
+      role: 'INGEST',
+      body: records.map((record) => `${JSON.stringify(record)}\n`).join(''),
+      headers: { 'content-type': 'application/x-ndjson' },
+      ...more,
+    });
+  return { ...admin, ...database, lines, send, put, post, batch, close };
+}
+
+export const engines = ['sqlite', 'postgres'];

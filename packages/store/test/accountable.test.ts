@@ -89,9 +89,41 @@ test('a reader loses no entry, however many numbers are missing, with any size o
   assert.deepEqual((await readOn(store, position, 5)).position.missing, []);
 });
 
+test('a reader goes on, however many gaps a role leaves in the numbers', async (t) => {
+  const { store, connect } = await scene(t);
+  const client = await connect();
+  await client.query(`do $$ begin for i in 1..4000 loop
+    ${entry('kept')};
+    begin ${entry('gone')}; raise exception 'x'; exception when others then null; end;
+  end loop; end $$`);
+  const start = await store.auditPosition(undefined);
+  assert.ok(start.missing.length >= 3_999);
+  await client.query(entry('after'));
+  assert.deepEqual((await readOn(store, start, 100)).targets, ['after']);
+});
+
+test('the database gives an entry its time', async (t) => {
+  const { store, connect } = await scene(t);
+  const client = await connect();
+  for (const time of ["'9999-12-31'", "'0001-01-01 UTC'", "'infinity'"]) {
+    await client.query(entry('x').replace('now()', time));
+    const [found] = await store.listAudit({ limit: 1 });
+    assert.ok(Math.abs(Date.parse(found!.at) - Date.now()) < 3_600_000);
+  }
+});
+
+test('a role cannot change what a record says with a type of its own', async (t) => {
+  const { connect } = await scene(t);
+  const client = await connect();
+  await client.query(`create domain pg_temp.text as varchar(1);
+    insert into balances (customer_id, id, type, currency, amount, created_at, updated_at)
+    values ('alice', 'b', 'CHECKING', 'USD', 1, now(), now())`);
+  const { rows } = await client.query('select record from balances');
+  assert.match(JSON.parse(rows[0].record).created_at, /^\d{4}-\d\d-\d\dT/);
+});
+
 test('an entry that could not be shown is refused', async (t) => {
   const client = await (await scene(t)).connect();
-  await assert.rejects(client.query(entry('x').replace('now()', "'infinity'")), /audit_log_at_check/);
   const large = entry('x').replace("'{}'", `json_build_object('a', repeat('x', 2000000))`);
   await assert.rejects(client.query(large), /audit_log_size_check/);
   const deep = entry('x').replace("'{}'", `('{"a":' || repeat('[', 5000) || repeat(']', 5000) || '}')::json`);
@@ -116,5 +148,21 @@ test('a time that could not be shown is refused in every table', async (t) => {
   ]) {
     const write = client.query(`insert into ${table} (${columns}) values (${values})`, ['infinity']);
     await assert.rejects(write, /violates check constraint/, table);
+  }
+});
+
+test('a text that is too long for a list is refused in every table', async (t) => {
+  const client = await (await scene(t)).connect();
+  const long = `repeat('x', 300)`;
+  for (const statement of [
+    `insert into key_uses values (${long}, now())`,
+    `insert into deleted_brands values ('p', ${long}, now(), now())`,
+    `insert into deleted_balances values (${long}, 'b', now(), now())`,
+    `insert into erased_customers values (${long}, now())`,
+    `insert into receipts values ('c', now(), gen_random_uuid(), 'p', ${long}, null, 'GRANTED')`,
+    `insert into usage values (now(), 'p', 'k', 'o', ${long}, 1)`,
+    `insert into usage values (now(), 'p', 'k', 'o', 'OK', 9223372036854775807)`,
+  ]) {
+    await assert.rejects(client.query(statement), /violates check constraint/, statement);
   }
 });

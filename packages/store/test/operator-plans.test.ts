@@ -90,7 +90,7 @@ async function statementOf(ask: Question): Promise<BoundStatement> {
       return undefined as Result;
     },
   };
-  await ask({ ...createAccounts(sql), ...createAuditLog(sql, 'select') });
+  await ask({ ...createAccounts(sql), ...createAuditLog(sql, 'select', () => 'select') });
   return statements[0]!;
 }
 
@@ -106,6 +106,7 @@ test('Postgres answers the questions of operators by an index', async (t) => {
     from generate_series(1, 10000) as n;
     insert into balances (customer_id, id, type, currency, amount, created_at, updated_at)
     select 'c' || n % 3000, 'b' || n, 'CHECKING', 'USD', n, now(), now() from generate_series(1, 10000) as n;
+    alter table audit_log disable trigger audit_log_is_signed;
     insert into audit_log (at, actor, action, target, details)
     select '2026-06-01Z'::timestamptz + n * interval '10 s', 'a' || n % 100, 'x' || n % 100, 't' || n, '{}'
     from generate_series(1, 10000) as n;

@@ -39,6 +39,14 @@ const grantLocks = {
 const runningTransactions = `
   select pg_snapshot_xmin(s)::text as oldest, pg_snapshot_xmax(s)::text as next from pg_current_snapshot() s`;
 
+/** Finds each range by the primary key, whatever the statistics say. */
+const auditInRanges = (columns: string) => `
+  select a.* from json_array_elements($3::json) as range
+  join lateral (
+    select ${columns} from audit_log
+    where seq between (range.value ->> 0)::bigint and (range.value ->> 1)::bigint order by seq limit $2
+  ) as a on true order by seq limit $2`;
+
 /** Opens a Postgres database. Its schema changes only if the purpose is to migrate. */
 export async function openPostgres(
   addresses: readonly string[],
@@ -79,7 +87,7 @@ export async function openPostgres(
     rotateCursorKey: createRotation(primary, rotationOptions),
     ...createReceipts(journal, isSpread),
     ...createMoves(primary),
-    ...createAuditLog(primary, runningTransactions),
+    ...createAuditLog(primary, runningTransactions, auditInRanges),
     exportRecords: createExport(primary),
     ...createImports(async (name) => {
       const { connection } = await connectToPrimary(urls.map((url) => urlUnderName(url, name)));

@@ -15,6 +15,7 @@ const needed: Role['tables'] = roles.network_serve.tables;
 const heldPrivileges = `
   select quote_ident(current_user) as role,
     current_setting('default_transaction_read_only')::boolean as is_read_only,
+    coalesce(has_schema_privilege(to_regnamespace('public'), 'create'), false) as may_create,
     name, privilege, found.schema as hidden_in,
     coalesce(pg_has_role(relowner, 'usage'), false) as is_owner,
     coalesce(has_table_privilege(c.oid, privilege), false) as is_held,
@@ -35,6 +36,8 @@ const heldPrivileges = `
 interface Held {
   readonly role: string;
   readonly is_read_only: boolean;
+  /** Whether it may add functions to the schema of the tables, which other roles would run. */
+  readonly may_create: boolean;
   readonly name: string;
   readonly privilege: keyof Allowed;
   readonly hidden_in: string | null;
@@ -57,7 +60,7 @@ function inWords(held: readonly Held[]): string[] {
 export async function privilegesOf(client: Client): Promise<Finding> {
   const held: Held[] = (await client.query(heldPrivileges, [tables])).rows;
   if (held.length === 0) return skipped('There are no tables yet.');
-  const { role, is_read_only } = held[0]!;
+  const { role, is_read_only, may_create } = held[0]!;
   if (is_read_only) {
     const remedy = `Set default_transaction_read_only to off for the role and the database.`;
     return failed(`The role ${role} is read-only here, but serving writes receipts.`, remedy);
@@ -77,7 +80,7 @@ export async function privilegesOf(client: Client): Promise<Finding> {
     const detail = 'so it can change everything, and remove the rules that protect keys and the audit log';
     return warning(`The role ${role} owns the tables, ${detail}.`, remedy);
   }
-  const more = inWords(held.filter(isTooMuch));
+  const more = [...inWords(held.filter(isTooMuch)), ...(may_create ? ['create on schema public'] : [])];
   if (more.length > 0) {
     return warning(`The role ${role} has more than serving needs: ${more.join(' and ')}.`, remedy);
   }

@@ -44,7 +44,8 @@ const addUsage: Statement = {
       "from" timestamptz, partner_id text, key_id text, operation text, code text, count bigint
     )
     order by "from", partner_id collate "C", key_id collate "C", operation collate "C", code collate "C"
-    on conflict (at, partner_id, key_id, operation, code) do update set count = usage.count + excluded.count`,
+    on conflict (at, partner_id, key_id, operation, code) do update
+    set count = least(usage.count, ${Number.MAX_SAFE_INTEGER} - excluded.count) + excluded.count`,
 };
 
 /** `isSpread` says whether several nodes have the receipts. */

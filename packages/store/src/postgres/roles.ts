@@ -138,6 +138,8 @@ export function statementsOf(name: RoleName, isDistributed = false): string[] {
     `revoke all on all tables in schema public from ${name};`,
     // Otherwise a role could add functions that other roles then run.
     'revoke create on schema public from public;',
+    `do $$ begin if has_schema_privilege('${name}', 'public', 'create') then raise exception ` +
+      `'Run "revoke create on schema public from public" as the owner of the schema first.'; end if; end $$;`,
     `grant usage on schema public to ${name};`,
     ...grants,
   ];

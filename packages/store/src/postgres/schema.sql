@@ -44,6 +44,7 @@ CREATE OR REPLACE FUNCTION public.audit_log_signs()
  LANGUAGE plpgsql
 AS $function$
 begin
+  new.at := pg_catalog.clock_timestamp();
   new.db_user := session_user;
   new.client_address := pg_catalog.host(pg_catalog.inet_client_addr());
   return new;
@@ -56,15 +57,17 @@ CREATE OR REPLACE FUNCTION public.balance_record(id text, customer_id text, type
  IMMUTABLE PARALLEL SAFE
 AS $function$
 declare
-  created text := left(to_json(created_at at time zone 'UTC' + interval '1 microsecond')::text, 24);
-  updated text := created;
+  created pg_catalog.text := pg_catalog.left(
+    pg_catalog.to_json(created_at at time zone 'UTC' + interval '1 microsecond')::pg_catalog.text, 24);
+  updated pg_catalog.text := created;
 begin
   if updated_at <> created_at then
-    updated := left(to_json(updated_at at time zone 'UTC' + interval '1 microsecond')::text, 24);
+    updated := pg_catalog.left(
+      pg_catalog.to_json(updated_at at time zone 'UTC' + interval '1 microsecond')::pg_catalog.text, 24);
   end if;
-  return concat(
-    '{"id":', to_json(id),
-    ',"customer_id":', to_json(customer_id),
+  return pg_catalog.concat(
+    '{"id":', pg_catalog.to_json(id),
+    ',"customer_id":', pg_catalog.to_json(customer_id),
     ',"type":"', type,
     '","currency":"', currency,
     '","amount":', amount,
@@ -81,23 +84,28 @@ CREATE OR REPLACE FUNCTION public.brand_record(id text, name text, created_at ti
  IMMUTABLE PARALLEL SAFE
 AS $function$
 declare
-  created text := left(to_json(created_at at time zone 'UTC' + interval '1 microsecond')::text, 24);
-  updated text := created;
+  created pg_catalog.text := pg_catalog.left(
+    pg_catalog.to_json(created_at at time zone 'UTC' + interval '1 microsecond')::pg_catalog.text, 24);
+  updated pg_catalog.text := created;
 begin
   if updated_at <> created_at then
-    updated := left(to_json(updated_at at time zone 'UTC' + interval '1 microsecond')::text, 24);
+    updated := pg_catalog.left(
+      pg_catalog.to_json(updated_at at time zone 'UTC' + interval '1 microsecond')::pg_catalog.text, 24);
   end if;
-  return concat(
-    '{"id":', to_json(id),
-    ',"name":', to_json(name),
+  return pg_catalog.concat(
+    '{"id":', pg_catalog.to_json(id),
+    ',"name":', pg_catalog.to_json(name),
     ',"created_at":', created,
     'Z","updated_at":', updated,
-    'Z","reference_id":', to_json(reference_id),
+    'Z","reference_id":', pg_catalog.to_json(reference_id),
     -- What is joined with null is null, and concat leaves that out.
     ',"color":"' || color || '"',
     ',"profile_image_url":',
-    coalesce(to_json(profile_image_url)::text, '"' || chr(1) || '/assets/brand-placeholder.png"'),
-    ',"metadata":' || metadata::text,
+    coalesce(
+      pg_catalog.to_json(profile_image_url)::pg_catalog.text,
+      '"' || pg_catalog.chr(1) || '/assets/brand-placeholder.png"'
+    ),
+    ',"metadata":' || metadata::pg_catalog.text,
     '}'
   );
 end
@@ -155,6 +163,7 @@ CREATE TABLE admin_keys (
   revoked_at timestamp(3) with time zone,
   constraint admin_keys_pkey PRIMARY KEY (id),
   constraint admin_keys_created_at_check CHECK (is_time(created_at)),
+  constraint admin_keys_created_by_check CHECK (is_text(created_by, 256)),
   constraint admin_keys_digest_check CHECK ((length(digest) = 32)),
   constraint admin_keys_digest_key UNIQUE (digest),
   constraint admin_keys_expires_at_check CHECK (is_time(expires_at)),
@@ -182,6 +191,7 @@ CREATE TABLE api_keys (
   created_by text collate "C",
   constraint api_keys_pkey PRIMARY KEY (id),
   constraint api_keys_created_at_check CHECK (is_time(created_at)),
+  constraint api_keys_created_by_check CHECK ((char_length(created_by) <= 256)) NOT VALID,
   constraint api_keys_digest_check CHECK ((length(digest) = 32)),
   constraint api_keys_digest_key UNIQUE (digest),
   constraint api_keys_expires_at_check CHECK (is_time(expires_at)),
@@ -214,7 +224,7 @@ CREATE TABLE audit_log (
   constraint audit_log_at_check CHECK (is_time(at)) NOT VALID,
   constraint audit_log_depth_check CHECK ((NOT jsonb_path_exists((details)::jsonb, '$.**{8}'::jsonpath))) NOT VALID,
   constraint audit_log_details_check CHECK ((json_typeof(details) = 'object'::text)),
-  constraint audit_log_size_check CHECK ((octet_length((details)::text) <= 1048576)) NOT VALID,
+  constraint audit_log_size_check CHECK ((octet_length((details)::text) <= 65536)) NOT VALID,
   constraint audit_log_target_check CHECK (((char_length(target) >= 1) AND (char_length(target) <= 256)))
 );
 
@@ -269,6 +279,7 @@ CREATE TABLE brands (
   constraint brands_created_at_check CHECK (is_time(created_at)),
   constraint brands_id_check CHECK (is_text(id, 128)),
   constraint brands_metadata_check CHECK (is_metadata(metadata)),
+  constraint brands_metadata_size_check CHECK ((octet_length((metadata)::text) <= 1048576)) NOT VALID,
   constraint brands_name_check CHECK (is_text(name, 1024)),
   constraint brands_partner_id_fkey FOREIGN KEY (partner_id) REFERENCES partners(id),
   constraint brands_profile_image_url_check CHECK (((char_length(profile_image_url) >= 8) AND (char_length(profile_image_url) <= 8000))),
@@ -295,6 +306,7 @@ CREATE TABLE deleted_balances (
   deleted_at timestamp(3) with time zone not null,
   recorded_at timestamp(3) with time zone not null,
   constraint deleted_balances_pkey PRIMARY KEY (customer_id, id),
+  constraint deleted_balances_size_check CHECK (((char_length(customer_id) <= 128) AND (char_length(id) <= 256))) NOT VALID,
   constraint deleted_balances_times_check CHECK ((is_time(deleted_at) AND is_time(recorded_at))) NOT VALID
 );
 
@@ -306,6 +318,7 @@ CREATE TABLE deleted_brands (
   deleted_at timestamp(3) with time zone not null,
   recorded_at timestamp(3) with time zone not null,
   constraint deleted_brands_pkey PRIMARY KEY (partner_id, id),
+  constraint deleted_brands_size_check CHECK (((char_length(partner_id) <= 128) AND (char_length(id) <= 128))) NOT VALID,
   constraint deleted_brands_times_check CHECK ((is_time(deleted_at) AND is_time(recorded_at))) NOT VALID
 );
 
@@ -315,7 +328,7 @@ CREATE TABLE erased_customers (
   customer_id text collate "C" not null,
   erased_at timestamp(3) with time zone not null,
   constraint erased_customers_pkey PRIMARY KEY (customer_id),
-  constraint erased_customers_erased_at_check CHECK (is_time(erased_at)) NOT VALID
+  constraint erased_customers_erased_at_check CHECK ((is_time(erased_at) AND is_text(customer_id, 128))) NOT VALID
 );
 
 CREATE TABLE grants (
@@ -350,6 +363,7 @@ CREATE TABLE key_uses (
   key_id text collate "C" not null,
   used_at timestamp(3) with time zone not null,
   constraint key_uses_pkey PRIMARY KEY (key_id),
+  constraint key_uses_size_check CHECK ((char_length(key_id) <= 128)) NOT VALID,
   constraint key_uses_used_at_check CHECK (is_time(used_at)) NOT VALID
 );
 
@@ -376,7 +390,8 @@ CREATE TABLE receipts (
   grant_id text collate "C",
   outcome text collate "C" not null,
   constraint receipts_pkey PRIMARY KEY (customer_id, at, request_id),
-  constraint receipts_at_check CHECK (is_time(at)) NOT VALID
+  constraint receipts_at_check CHECK (is_time(at)) NOT VALID,
+  constraint receipts_size_check CHECK (((char_length(customer_id) <= 128) AND (char_length(partner_id) <= 128) AND (char_length(key_id) <= 128) AND (char_length(grant_id) <= 256) AND (char_length(outcome) <= 64))) NOT VALID
 );
 
 CREATE INDEX receipts_by_request ON public.receipts USING btree (request_id);
@@ -402,7 +417,11 @@ CREATE TABLE usage (
   count bigint not null,
   constraint usage_pkey PRIMARY KEY (at, partner_id, key_id, operation, code),
   constraint usage_at_check CHECK (is_time(at)),
-  constraint usage_count_check CHECK ((count > 0))
+  constraint usage_code_check CHECK ((char_length(code) <= 64)),
+  constraint usage_count_check CHECK (((count >= 1) AND (count <= '9007199254740991'::bigint))),
+  constraint usage_key_id_check CHECK ((char_length(key_id) <= 128)),
+  constraint usage_operation_check CHECK ((char_length(operation) <= 64)),
+  constraint usage_partner_id_check CHECK ((char_length(partner_id) <= 128))
 );
 
 CREATE INDEX usage_of_partner ON public.usage USING btree (partner_id, at);

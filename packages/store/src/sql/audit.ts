@@ -53,9 +53,14 @@ const numbersChecked = 100_000;
 
 /**
  * `transactions` selects the id of the oldest transaction that runs, as `oldest`, and the next id to be
- * given, as `next`.
+ * given, as `next`. `inRanges` selects the columns of at most $2 entries whose numbers are in the ranges of the
+ * JSON list $3: pairs of the first and the last number.
  */
-export function createAuditLog({ rows }: Pick<Sql, 'rows'>, transactions: string): AuditLog {
+export function createAuditLog(
+  { rows }: Pick<Sql, 'rows'>,
+  transactions: string,
+  inRanges: (columns: string) => string,
+): AuditLog {
   return {
     addAudit: async (by, target, details) => {
       await rows(...changeStatement(by, target, details));
@@ -93,11 +98,17 @@ export function createAuditLog({ rows }: Pick<Sql, 'rows'>, transactions: string
     followAudit: async ({ last, missing }, limit) => {
       // First, so that a transaction that has ended by then is seen by the next statement.
       const [{ oldest, next } = {}] = await rows(transactions);
-      const ranges = missing.map(({ from, to }) => `or seq between ${from} and ${to}`);
+      // A list, and not a condition for each range: a role can leave any number of them.
+      const ranges = missing.map(({ from, to }) => [from, to]);
       const found = await rows(
-        `select ${columns} from audit_log where seq > $1 ${ranges.join(' ')} order by seq limit $2`,
+        `select ${columns} from (
+          select * from (select ${columns} from audit_log where seq > $1 order by seq limit $2) as later
+          union all
+          select * from (${inRanges(columns)}) as earlier
+        ) as found order by seq limit $2`,
         last,
         limit,
+        JSON.stringify(ranges),
       );
       const entries = found.map(entryOfRow);
       const numbers = entries.map(({ seq }) => seq);

@@ -44,6 +44,9 @@ const remember = `
   where erased_customers.erased_at < excluded.erased_at
   returning customer_id`;
 
+/** An id has at most 256 characters, or 1 KiB. */
+const grantsOfEntry = 50;
+
 export function createGrants(
   sql: Sql,
   locks: GrantLocks = { createGrant: [], eraseCustomer: [] },
@@ -77,7 +80,11 @@ export function createGrants(
       transaction(function* () {
         const revoked = yield [`${revoke} returning ${grantColumns}`, at, customerId];
         const grants = revoked.map(withoutNulls) as unknown as Grant[];
-        if (grants.length > 0) yield changeStatement(by, customerId, { grants: grants.map(({ id }) => id) });
+        const ids = grants.map(({ id }) => id);
+        // Several entries: the size of one is limited.
+        for (let start = 0; start < ids.length; start += grantsOfEntry) {
+          yield changeStatement(by, customerId, { grants: ids.slice(start, start + grantsOfEntry) });
+        }
         return grants.toSorted((one, other) => (one.id < other.id ? -1 : 1));
       }),
 

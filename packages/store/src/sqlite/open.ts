@@ -25,6 +25,10 @@ import { emptyLog, shrinkLog } from './space.ts';
 /** One transaction writes at a time, so a number that is missing never comes. */
 const oneAtATime = `select '0' as oldest, '0' as next`;
 
+const auditInRanges = (columns: string) => `
+  select ${columns} from json_each($3) as range cross join audit_log
+  where seq between range.value ->> 0 and range.value ->> 1 order by seq limit $2`;
+
 /** Opens the embedded database and updates its schema. */
 export function openSqlite(file: string, environment: Environment, purpose: Purpose): Store {
   // Absolute, because SQLite reads a path that starts with "file:" as a URI.
@@ -67,7 +71,7 @@ export function openSqlite(file: string, environment: Environment, purpose: Purp
       ...createAdminKeys(plainSql(db)),
       rotateCursorKey: createRotation(plainSql(db)),
       ...createMoves(plainSql(db)),
-      ...createAuditLog(plainSql(db), oneAtATime),
+      ...createAuditLog(plainSql(db), oneAtATime, auditInRanges),
       ...createImports(db, path, () => watch?.requireNow()),
       exportRecords: createExport(path),
       ...receipts,

@@ -7,7 +7,7 @@ create table admin_keys (
   digest bytea not null unique check (length(digest) = 32),
   last_four text collate "C" not null check (char_length(last_four) = 4),
   created_at timestamptz(3) not null check (is_time(created_at)),
-  created_by text collate "C" not null,
+  created_by text collate "C" not null check (is_text(created_by, 256)),
   expires_at timestamptz(3) check (is_time(expires_at)),
   revoked_at timestamptz(3) check (is_time(revoked_at))
 );
@@ -33,11 +33,11 @@ for each row execute function admin_keys_refuse();
 -- The answers of an hour, which begins at "at". A code is OK, or that of the first error.
 create table usage (
   at timestamptz(3) not null check (is_time(at)),
-  partner_id text collate "C" not null,
-  key_id text collate "C" not null,
-  operation text collate "C" not null,
-  code text collate "C" not null,
-  count bigint not null check (count > 0),
+  partner_id text collate "C" not null check (char_length(partner_id) <= 128),
+  key_id text collate "C" not null check (char_length(key_id) <= 128),
+  operation text collate "C" not null check (char_length(operation) <= 64),
+  code text collate "C" not null check (char_length(code) <= 64),
+  count bigint not null check (count between 1 and 9007199254740991),
   primary key (at, partner_id, key_id, operation, code)
 );
 

@@ -149,7 +149,11 @@ test('warns of a role that can do more than serve, and of the owner of the table
   const remedy = /network_serve: "partner-network roles"/;
   assertOnly(await findingsOf(onSandbox(url)), 'privileges', 'warning', / owns the tables, /, remedy);
   const operator = onSandbox(await urlInRole(t, url, 'network_operate'));
-  assertFinding((await findingsOf(operator)).privileges!, 'failed', /lacks insert on receipts, usage, key_uses/);
+  assertFinding(
+    (await findingsOf(operator)).privileges!,
+    'failed',
+    /lacks insert on receipts, usage, key_uses/,
+  );
   const serving = await urlInRole(t, url, 'network_serve');
   const owner = await connectTo(t, url);
   await owner.query(`grant update (name) on partners to ${new URL(serving).username}`);

@@ -74,12 +74,15 @@ function receive(request: IncomingMessage, { bytes, ms, tooLarge }: BodyLimits):
   };
   request.on('data', onData);
   request.once('end', () => resolve(Buffer.concat(chunks)));
-  // The client closed the connection: nobody reads the response.
-  request.once('close', () => reject(refusal('MALFORMED_REQUEST')));
-  request.once('error', () => reject(refusal('MALFORMED_REQUEST')));
+  // The client left before the end of the body: nobody reads the response.
+  const onEnd = () => request.complete || reject(refusal('MALFORMED_REQUEST'));
+  request.once('close', onEnd);
+  request.once('error', onEnd);
+  request.socket.once('end', onEnd);
   return promise.finally(() => {
     clearTimeout(timer);
     request.off('data', onData);
+    request.socket.off('end', onEnd);
     request.resume();
   });
 }

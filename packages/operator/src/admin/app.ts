@@ -1,5 +1,5 @@
 /** The routes of the administrative API. A request walks: credentials, role, path, query, body, operation. */
-import { adminBounds } from '@partner-network/common/bounds/admin';
+import { adminBounds } from '@partner-network/common/bounds/serve';
 import { adminLimits } from '@partner-network/contract/admin/limits';
 import {
   type AdminOperation,

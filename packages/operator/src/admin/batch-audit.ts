@@ -1,4 +1,4 @@
-import { adminBounds } from '@partner-network/common/bounds/admin';
+import { adminBounds } from '@partner-network/common/bounds/serve';
 import type { Author, ImportAudit, ImportCounts, ImportKind, Store } from '@partner-network/store/port';
 import type { Logger } from 'pino';
 import type { BatchResult } from './batches.ts';
@@ -58,7 +58,7 @@ export class BatchAudit {
     await this.#end(([, { startedMs }]) => startedMs <= before);
   }
 
-  /** Writes the entries of these series. One that cannot be written is logged, with its counts. */
+  /** Writes the entries of these series. If an entry cannot be written, its counts are logged. */
   async #end(isOver: (series: [string, Series]) => boolean): Promise<void> {
     for (const [name, series] of [...this.#series].filter(isOver)) {
       this.#series.delete(name);

@@ -4,7 +4,7 @@ import type { AdminKeyOnFile, Author, ImportKind, Store } from '@partner-network
 import type { Logger } from 'pino';
 import { BatchAudit } from './batch-audit.ts';
 import { Batches, type BatchOutcome } from './batches.ts';
-import type { Answered } from './handlers.ts';
+import type { Answered } from './request.ts';
 
 interface Sent {
   readonly kind: ImportKind;

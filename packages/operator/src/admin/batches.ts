@@ -6,8 +6,8 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { setTimeout as wait } from 'node:timers/promises';
-import { adminBounds } from '@partner-network/common/bounds/admin';
 import { ingestBounds } from '@partner-network/common/bounds/ingest';
+import { adminBounds } from '@partner-network/common/bounds/serve';
 import { echo } from '@partner-network/common/text';
 import { within } from '@partner-network/common/timeout';
 import { Unavailable } from '@partner-network/common/unavailable';
@@ -173,7 +173,7 @@ class Seen {
 
 type ImportedFields = Readonly<Record<'id' | 'updated_at' | 'deleted_at', unknown>>;
 
-/** An id may be anything that a line has in its place. One that looks like personal data is not repeated. */
+/** An id may be anything that a line has in its place. An id that looks like personal data is not shown. */
 function shownId(id: unknown): { readonly id?: string } {
   if (typeof id !== 'string' || id === '' || findPersonalData(id) !== undefined) return {};
   return { id: echo(id, echoedCharacters) };

@@ -1,5 +1,5 @@
 /** Limits the work and the memory of batches. A request waits for its part, and then gets a 503. */
-import { adminBounds } from '@partner-network/common/bounds/admin';
+import { adminBounds } from '@partner-network/common/bounds/serve';
 import { within } from '@partner-network/common/timeout';
 import { Unavailable } from '@partner-network/common/unavailable';
 

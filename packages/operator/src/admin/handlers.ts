@@ -31,7 +31,7 @@ import {
   shownKeys,
 } from './lists.ts';
 import { adminRefusal, notFound, refusalOfBody } from './refusals.ts';
-import type { Fields } from './request.ts';
+import type { Answered, Fields } from './request.ts';
 
 /** A request whose role, path, query and body are checked. */
 export interface Call {
@@ -46,12 +46,6 @@ export interface Call {
   /** Answers with a page of a list. */
   page(read: (query: ListQuery) => Promise<Page>): Promise<object>;
   readonly batches: BatchSender;
-}
-
-/** The status, if it is not 200, and the body of the answer. */
-export interface Answered {
-  readonly status?: number;
-  readonly body: object;
 }
 
 type Handler = (call: Call) => Promise<Answered>;

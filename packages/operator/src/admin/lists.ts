@@ -100,7 +100,7 @@ export const listAuditPage: List = (store, { values, limit, after }) => {
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** The receipt of a request. A text that is no id of a request has none. */
+/** The receipt of a request. Undefined also for a text that cannot be the id of a request. */
 export async function receiptOfRequest(store: Store, requestId: string): Promise<object | undefined> {
   if (!uuid.test(requestId)) return undefined;
   return (await store.listReceipts({ requestId: requestId.toLowerCase(), limit: 1 }))[0];

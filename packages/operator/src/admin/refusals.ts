@@ -20,7 +20,7 @@ export function errorOfRejection({ code, detail, field }: Rejection) {
   return { category, code, detail, ...(field !== undefined && { field }) };
 }
 
-/** All that is wrong with a body, at most 20 errors. */
+/** Everything that is wrong with a body, at most 20 errors. */
 export function refusalOfBody(rejections: readonly Rejection[]): Refusal {
   const errors = rejections.slice(0, maxErrors).map(errorOfRejection);
   return new Refusal(errors as unknown as Errors, [], 400);

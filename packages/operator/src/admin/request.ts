@@ -17,6 +17,12 @@ import { readJson } from '../ingest/read/json.ts';
 import { rejection } from '../ingest/rejections.ts';
 import { adminRefusal, refusalOfBody } from './refusals.ts';
 
+/** The status, if it is not 200, and the body of the answer. */
+export interface Answered {
+  readonly status?: number;
+  readonly body: object;
+}
+
 export type Fields = Readonly<Record<string, string | number | undefined>>;
 
 /** The parameters of the path. A `+` is a plus there. */
@@ -49,7 +55,7 @@ const limits = {
   tooLarge: () => adminRefusal('BODY_TOO_LARGE'),
 };
 
-/** Returns a function that reads and checks the JSON body of an operation. Reports all that is wrong. */
+/** Returns a function that reads and checks the JSON body of an operation. Reports all mistakes. */
 export function createBodyReader({ bodies = [], isBodyOptional = false }: AdminOperation) {
   const checks = bodies.map((schema) => ({ schema, check: createChecker(schema) }));
 

@@ -38,7 +38,7 @@ function placeBelow(place: Place, segment: string): Place {
   return found;
 }
 
-/** A word comes before a parameter: `/keys/find` is no key. */
+/** A word comes before a parameter: `find` in `/keys/find` is not an id. */
 export function matchPath(path: string): Match | undefined {
   if (!path.startsWith(`${adminBasePath}/`)) return undefined;
   const encoded: Record<string, string> = {};

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { adminKeys, adminScene, assertErrors } from './scene.ts';
 
-test('all that is wrong with a body is said at once, and nothing is written', async (t) => {
+test('everything that is wrong with a body is said at once, and nothing is written', async (t) => {
   const { put, post, send, store } = await adminScene(t, 'sqlite');
   const wrong = { scopes: ['BRANDS_READ', 'BRANDS_READ'], name: '', expires_at: 'soon', colour: 'red' };
   assertErrors(
@@ -55,8 +55,8 @@ test('a client that waits for 100 Continue gets it, unless the request is refuse
     const socket = connect(Number(port), '127.0.0.1');
     const body = '{"name":"P"}';
     socket.write(
-      `PUT /admin/v1/partners/p HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nExpect: 100-continue\r\n` +
-        `Content-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n`,
+      `PUT /admin/v1/partners/p HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n` +
+        `Expect: 100-continue\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n`,
     );
     socket.once('data', () => socket.end(body));
     return text(socket);

@@ -53,8 +53,8 @@ const numbersChecked = 100_000;
 
 /**
  * `transactions` selects the id of the oldest transaction that runs, as `oldest`, and the next id to be
- * given, as `next`. `inRanges` selects the columns of at most $2 entries whose numbers are in the ranges of the
- * JSON list $3: pairs of the first and the last number.
+ * given, as `next`. `inRanges` selects the columns of at most $2 entries whose numbers are in the ranges of
+ * the JSON list $3: pairs of the first and the last number.
  */
 export function createAuditLog(
   { rows }: Pick<Sql, 'rows'>,

@@ -3,7 +3,7 @@ import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, stat
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { adminBounds } from '@partner-network/common/bounds/admin';
+import { adminBounds } from '@partner-network/common/bounds/serve';
 import { storeBounds } from '@partner-network/common/bounds/store';
 import type { Purpose } from '../address.ts';
 

@@ -8,7 +8,7 @@ const [openings, closings] = ['[{', ']}'].map((text) =>
 );
 
 /**
- * Splits the text of a JSON list into the texts of its items. Undefined if the text is no list. An item is
+ * Splits the text of a JSON list into the texts of its items. Undefined if the text is not a list. An item is
  * any text between commas: whether it is JSON is found out when it is read.
  */
 function itemsOf(text: string): string[] | undefined {
@@ -33,7 +33,7 @@ function itemsOf(text: string): string[] | undefined {
   return [...items, inner.slice(start)];
 }
 
-/** Reads a list of records. An item is counted as a line. Undefined if the text is no list. */
+/** Reads a list of records. An item is counted as a line. Undefined if the text is not a list. */
 export function readJsonArray(text: string): Reading[] | undefined {
   return itemsOf(text)?.map((item, index) => {
     const reading = readJson(item);

@@ -1,0 +1,102 @@
+/** The form of an operation of the administrative API, and what several operations share. */
+import { lengths } from '../limits.ts';
+import { cursorParameter, limitParameter, type Parameter } from '../operations.ts';
+import type { FieldSchema, RecordSchema } from '../records.ts';
+import { adminLimits } from './limits.ts';
+import { type AdminRecordName, text } from './records.ts';
+import type { AdminRole } from './roles.ts';
+
+export const adminBasePath = '/admin/v1';
+
+/** What an answer holds: one record, a list of records with a cursor, or the record itself. */
+export type AdminResult =
+  | { readonly one: string; readonly of: AdminRecordName; readonly more?: Readonly<Record<string, string>> }
+  | { readonly list: string; readonly of: AdminRecordName; readonly isPaged: boolean }
+  | { readonly of: AdminRecordName };
+
+export interface AdminOperation {
+  readonly method: 'GET' | 'PUT' | 'POST';
+  /** Below the base path. A name in braces is a parameter, percent-encoded in a request. */
+  readonly path: string;
+  /** The least role that may send it. */
+  readonly role: AdminRole;
+  readonly summary: string;
+  readonly description?: string;
+  readonly pathParameters?: Readonly<Record<string, number>>;
+  readonly parameters?: Readonly<Record<string, Parameter>>;
+  /** The forms of the JSON body. The first form whose required fields are given is checked. */
+  readonly bodies?: readonly RecordSchema[];
+  /** Whether the body may be left out. */
+  readonly isBodyOptional?: boolean;
+  readonly result: AdminResult;
+  /** Statuses of success. */
+  readonly statuses: readonly number[];
+  /** Its errors, besides those that every request can get. */
+  readonly errors?: readonly number[];
+}
+
+export const reason = text(adminLimits.reasonCharacters, 'Why, for the audit log.');
+
+export function body(
+  required: readonly string[],
+  properties: Readonly<Record<string, FieldSchema>>,
+): RecordSchema {
+  return { required, properties: { ...properties, reason } };
+}
+
+/** The body of a change that needs no field. */
+export const onlyReason = { bodies: [body([], {})], isBodyOptional: true } as const;
+
+export function filter(description: string, maxLength: number, example?: string): Parameter {
+  return { required: false, description, schema: { type: 'string', minLength: 1, maxLength }, example };
+}
+
+/** Two long ids make a long cursor. */
+export const cursor = { ...cursorParameter, schema: { ...cursorParameter.schema, maxLength: 4_096 } };
+export const paging = { cursor, limit: limitParameter };
+export const span = {
+  since: filter('Only from this time on.', 64, '2027-01-31T00:00:00Z'),
+  until: filter('Only before this time.', 64, '2027-02-01T00:00:00Z'),
+};
+export const partnerFilter = filter('Only of this partner.', lengths.partnerId, 'PARTNER_ACME');
+export const keyFilter = filter('Only of this key.', lengths.keyId, 'KEY_1');
+export const customerFilter = filter('Only of this customer.', lengths.customerId, 'CUSTOMER_1');
+
+export function choice(description: string, words: readonly string[], fallback?: string): Parameter {
+  const said = fallback === undefined ? description : `${description} The default is \`${fallback}\`.`;
+  return {
+    required: false,
+    description: said,
+    schema: { type: 'string', enum: words },
+    example: fallback ?? words[0],
+  };
+}
+
+export function batch(kind: 'brands' | 'balances' | 'grants') {
+  return {
+    method: 'POST',
+    path: `/${kind}/batches`,
+    role: 'INGEST',
+    summary: `Send a batch of ${kind}`,
+    description:
+      `Writes the lines in one transaction, and answers after its commit. Lines are those of \`import ` +
+      `${kind}\`; \`id\` and \`updated_at\` (or \`deleted_at\`) are required, so a repeated batch is safe.`,
+    parameters: {
+      on_rejected: choice(
+        'Whether a rejected line stops the batch, or is left out.',
+        ['stop', 'skip'],
+        'stop',
+      ),
+      dry_run: choice('Answer as the batch would, and write nothing.', ['true', 'false'], 'false'),
+    },
+    result: { of: 'BatchResult' },
+    statuses: [200, 207, 422],
+    errors: [408, 413, 415],
+  } as const satisfies AdminOperation;
+}
+
+export const partnerPath = { id: lengths.partnerId };
+export const keyPath = { id: lengths.keyId };
+export const customerPath = { customer_id: lengths.customerId };
+export const grantPath = { ...customerPath, id: lengths.grantId };
+export const changes = { errors: [404, 408, 413, 415] } as const;

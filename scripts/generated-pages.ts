@@ -1,6 +1,6 @@
 /** Files generated from the sources. `npm run docs` writes them; a test fails if one is out of date. */
 import { writeFileSync } from 'node:fs';
-import { openApiText } from './openapi.ts';
+import { adminOpenApiText, openApiText } from './openapi.ts';
 import { alertsPage } from './pages/alerts.ts';
 import { commandsPage } from './pages/commands.ts';
 import { errorsPage } from './pages/errors.ts';
@@ -15,6 +15,7 @@ const docs = new URL('../docs/', import.meta.url);
 /** The path of each page within docs/, and its current text. */
 const pages: Readonly<Record<string, () => string | Promise<string>>> = {
   'openapi.json': openApiText,
+  'admin-openapi.json': adminOpenApiText,
   'reference/partners/error-catalogue.md': errorsPage,
   'reference/partners/partner-network.postman_collection.json': postmanCollection,
   'reference/operators/settings.md': settingsPage,

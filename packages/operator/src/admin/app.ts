@@ -17,6 +17,7 @@ import type { BatchSender } from './batch-sender.ts';
 import { createIdentification, requireRole } from './credentials.ts';
 import { handlerOf } from './handlers.ts';
 import type { ListQuery, Page } from './lists.ts';
+import { referenceRoutes } from './reference.ts';
 import { adminRefusal, notFound } from './refusals.ts';
 import { authorOf, createBodyReader, type Fields, pathOf } from './request.ts';
 import { type Match, matchPath } from './routes.ts';
@@ -26,6 +27,8 @@ export interface AdminParts {
   readonly cursors: Cursors;
   readonly journal: Pick<Journal, 'noteUse'>;
   readonly batches: BatchSender;
+  /** A function, because the service's own port is known only once it listens. */
+  readonly publicUrl: () => string;
 }
 
 /** Milliseconds for a body, and for the rest of a request. */
@@ -70,10 +73,11 @@ export function createAdminRoutes(parts: AdminParts): Routes {
     };
   }
 
+  const pages = new Map(referenceRoutes(parts.publicUrl));
   return {
     get: (path) => {
       const match = matchPath(path);
-      return match && routeOf(match);
+      return match ? routeOf(match) : pages.get(path);
     },
   };
 }

@@ -32,7 +32,7 @@ const unknownPath = notFound(
 /** Opens the service on a store, and listens. */
 export async function openAdmin(
   store: Store,
-  { host, port }: AdminSettings['listener'],
+  { listener: { host, port }, publicUrl }: Pick<AdminSettings, 'listener' | 'publicUrl'>,
   log: Logger,
   opened: AsyncDisposableStack,
 ) {
@@ -43,8 +43,10 @@ export async function openAdmin(
   const cursors = await openCursors(store, Date.now, log);
   opened.defer(cursors.close);
   const requests = createRequestMetrics(Object.keys(adminOperations));
-  const routes = createAdminRoutes({ store, cursors, journal, batches });
   const server = createHttpServer(adminLimits.bodySeconds * 1_000);
+  const address = () => originOf(host, portOf(server));
+  const ownUrl = () => publicUrl ?? address();
+  const routes = createAdminRoutes({ store, cursors, journal, batches, publicUrl: ownUrl });
   const site = { routes, log, requests, notFound: unknownPath };
   const http = serveSite(server, site, {
     room: {
@@ -55,7 +57,8 @@ export async function openAdmin(
   await listen(server, host, port, '--port');
   opened.defer(http.close);
   return {
-    address: originOf(host, portOf(server)),
+    address: address(),
+    publicUrl: ownUrl(),
     metrics: [...batches.metrics, ...requests.metrics, ...http.metrics, ...store.metrics],
     drain: http.drain,
     unanswered: http.unanswered,
@@ -74,8 +77,8 @@ export async function adminUntilStopped(
   await using operations = new AsyncDisposableStack();
   await using opened = new AsyncDisposableStack();
   await stop.listen();
-  const admin = await openAdmin(store, settings.listener, log, opened);
-  const publicUrl = settings.publicUrl ?? admin.address;
+  const admin = await openAdmin(store, settings, log, opened);
+  const { publicUrl } = admin;
   const watched = watchThisProcess();
   opened.defer(watched.close);
   const metrics = [buildInfo(environment, database.engine), ...watched.metrics, ...admin.metrics];

@@ -9,6 +9,7 @@ import { openTestDatabase, serveOptions } from '../../../testkit/fixtures/databa
 import { byTest, createdAt, fillFixture } from '../../../testkit/fixtures/fixture.ts';
 import { keepKey, watchedLog } from '../../../testkit/watch/logs.ts';
 import { openAdmin } from '../../src/admin/serve.ts';
+import { assertDocumented } from './documented.ts';
 
 const textOf = (role: string) => adminKeyOf('sandbox', role.toLowerCase().padEnd(43, '0'));
 
@@ -58,7 +59,12 @@ export async function adminScene(t: TestContext, engine: string) {
   const store = await openStore(address, 'sandbox', 'admin', serveOptions);
   const { log, lines } = watchedLog();
   const opened = new AsyncDisposableStack();
-  const admin = await openAdmin(store, { host: '127.0.0.1', port: 0 }, log, opened);
+  const admin = await openAdmin(
+    store,
+    { listener: { host: '127.0.0.1', port: 0 }, publicUrl: undefined },
+    log,
+    opened,
+  );
   let isClosed = false;
   const close = async () => {
     if (isClosed) return;
@@ -86,6 +92,7 @@ export async function adminScene(t: TestContext, engine: string) {
       body: text === '' ? undefined : JSON.parse(text),
     };
     assert.match(answer.headers.get('x-request-id') ?? '', /^[0-9a-f-]{36}$/);
+    assertDocumented(method ?? (body === undefined ? 'GET' : 'POST'), path, answer);
     return answer;
   }
 

@@ -40,8 +40,8 @@ function ownFile(name: string, type: string): [path: string, Route] {
 }
 
 const start = ownFile('start.js', javascript);
-const style = ownFile('style.css', 'text/css; charset=utf-8');
-const icon = ownFile('icon.svg', 'image/svg+xml');
+export const style = ownFile('style.css', 'text/css; charset=utf-8');
+export const icon = ownFile('icon.svg', 'image/svg+xml');
 const libraryPath = `/docs/library-${library.version}-${library.sha256.slice(0, 8)}.js`;
 const guidesPath = '/docs/guides.json';
 const plainGuidesPath = '/docs/guides';
@@ -100,10 +100,7 @@ export function referenceRoutes(surroundings: Surroundings, rates: Rates): [stri
     [libraryPath, fileRoute(stored, javascript, oneYear)],
     [guidesPath, fileRoute(guides, json, 'no-cache')],
     [collectionPath, fileRoute(collection, json, 'no-cache')],
-    [
-      plainGuidesPath,
-      bodyRoute(plainGuidesPage, [...htmlHeaders, ...policy(`'self'`), 'Cache-Control', 'no-cache']),
-    ],
+    [plainGuidesPath, bodyRoute(plainGuidesPage, plainHeaders)],
     start,
     style,
     icon,
@@ -111,6 +108,9 @@ export function referenceRoutes(surroundings: Surroundings, rates: Rates): [stri
 }
 
 const htmlHeaders = ['Content-Type', 'text/html; charset=utf-8', ...isolation];
+
+/** The headers of a page without scripts. */
+export const plainHeaders = [...htmlHeaders, ...policy(`'self'`), 'Cache-Control', 'no-cache'];
 
 /** The page at /docs. The nonce allows the style elements that the library makes. */
 function pageRoute(page: Body): Route {

@@ -1,0 +1,157 @@
+/** The command `admin`, as an operator runs it. */
+import assert from 'node:assert/strict';
+import { DatabaseSync } from 'node:sqlite';
+import { type TestContext, test } from 'node:test';
+import { digestOfKey } from '../../../service/src/auth/api-key.ts';
+import { exported } from '../../../store/test/suite/exports.ts';
+import { openTestDatabase } from '../../../testkit/fixtures/database.ts';
+import { byTest, createdAt, fillFixture } from '../../../testkit/fixtures/fixture.ts';
+import { assertFailed, commandLine, run, start } from '../../../testkit/fixtures/run.ts';
+import { connectTo } from '../../../testkit/servers/postgres.ts';
+import { urlInRole } from '../../../testkit/servers/roles.ts';
+import { keepKey } from '../../../testkit/watch/logs.ts';
+import { adminKeys, type Body, engines } from './scene.ts';
+
+async function startAdmin(t: TestContext, database: string, ...flags: string[]) {
+  const ports = ['--port', '0', '--ops-port', '0', '--drain-delay', '0'];
+  const words = ['admin', '--environment', 'sandbox', '--database', database, ...ports, ...flags];
+  const running = start(t, words);
+  const listening = /listening on (http:\S+), operations on (\S+)\.$/m;
+  const [, address = '', operations = ''] = await running.says('stderr', listening);
+  const send = (path: string, body: string, role: keyof typeof adminKeys = 'INGEST') =>
+    fetch(`${address}/admin/v1${path}`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${adminKeys[role]}`,
+        'content-type': 'application/x-ndjson',
+      },
+      body,
+    });
+  return { ...running, address, operations, send };
+}
+
+async function filled(t: TestContext, engine: string) {
+  const database = await openTestDatabase(t, 'fixture', fillFixture, engine);
+  const text = adminKeys.INGEST;
+  keepKey(text);
+  const key = { id: 'FEED', name: 'feed', role: 'INGEST', last_four: text.slice(-4) } as const;
+  await database.store.createAdminKey({ ...key, created_at: createdAt }, digestOfKey(text), byTest);
+  return database;
+}
+
+const lineOf = (customer_id: string, id: number) =>
+  `${JSON.stringify({
+    ...{ customer_id, id: `B${id}`, type: 'CHECKING', currency: 'USD', amount: 1 },
+    updated_at: '2026-02-01T00:00:00Z',
+  })}\n`;
+
+for (const engine of engines) {
+  test(`a batch is whole or absent after kill -9, and its repetition completes it (${engine})`, async (t) => {
+    const { url, store } = await filled(t, engine);
+    const batches = Array.from({ length: 40 }, (_, batch) =>
+      Array.from({ length: 300 }, (_, line) => lineOf(`killed-${batch}`, line)).join(''),
+    );
+    const first = await startAdmin(t, url, '--log-level', 'error');
+    const acknowledged = new Set<number>();
+    const sending = batches.map(async (body, index) => {
+      const response = await first.send('/balances/batches', body).catch(() => undefined);
+      if (response?.status !== 200) return;
+      acknowledged.add(index);
+      if (acknowledged.size === 5) first.signal('SIGKILL');
+    });
+    await Promise.all(sending);
+    await first.ended;
+    const stored = async () => {
+      const lines = (await exported(store, 'balances')).map((line) => JSON.parse(line).customer_id);
+      return batches.map((_, index) => lines.filter((customer) => customer === `killed-${index}`).length);
+    };
+    for (const [index, count] of (await stored()).entries()) {
+      assert.ok(count === 300 || (count === 0 && !acknowledged.has(index)), `batch ${index}: ${count} lines`);
+    }
+    const second = await startAdmin(t, url, '--log-level', 'error');
+    for (const body of batches) {
+      const response = await second.send('/balances/batches', body);
+      const { written, unchanged } = (await response.json()) as Body;
+      assert.equal(written + unchanged, 300);
+    }
+    assert.deepEqual(new Set(await stored()), new Set([300]));
+    assert.equal((await fetch(`${second.operations}/readyz`)).status, 200);
+    const metrics = await (await fetch(`${second.operations}/metrics`)).text();
+    assert.match(metrics, /^partner_network_batches_total\{kind="balances",outcome="committed"\} 40$/m);
+    second.signal('SIGTERM');
+    assert.equal(await second.ended, 0);
+  });
+}
+
+test('a batch that another command locks out gets 503 after 2 s, and is written later (sqlite)', async (t) => {
+  const { url } = await filled(t, 'sqlite');
+  const { send } = await startAdmin(t, url, '--log-level', 'error');
+  const writer = new DatabaseSync(url.slice('sqlite:'.length));
+  t.after(() => writer.close());
+  writer.exec('begin immediate');
+  const refused = await send('/balances/batches', lineOf('locked', 1));
+  assert.equal(refused.status, 503);
+  assert.equal(refused.headers.get('retry-after'), '1');
+  writer.exec('rollback');
+  assert.equal((await send('/balances/batches', lineOf('locked', 1))).status, 200);
+});
+
+test('a batch that another command locks out gets 503 after 2 s, and is written later (postgres)', async (t) => {
+  const { url } = await filled(t, 'postgres');
+  const { send } = await startAdmin(t, url, '--log-level', 'error');
+  const owner = await connectTo(t, url);
+  await owner.query('begin; lock table balances in access exclusive mode');
+  const refused = await send('/balances/batches', lineOf('locked', 1));
+  assert.equal(refused.status, 503);
+  await owner.query('rollback');
+  assert.equal((await send('/balances/batches', lineOf('locked', 1))).status, 200);
+});
+
+test('a batch finds a new connection after the database has restarted', async (t) => {
+  const { url } = await filled(t, 'postgres');
+  const { send } = await startAdmin(t, url, '--log-level', 'error');
+  assert.equal((await send('/balances/batches', lineOf('a', 1))).status, 200);
+  const owner = await connectTo(t, url);
+  await owner.query(`select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid()`);
+  assert.equal((await send('/balances/batches', lineOf('a', 2))).status, 200);
+});
+
+test('it runs in the role network_admin, which cannot write administrative keys', async (t) => {
+  const { url } = await filled(t, 'postgres');
+  const inRole = await urlInRole(t, url, 'network_admin');
+  const { send } = await startAdmin(t, inRole, '--log-level', 'error');
+  assert.equal((await send('/balances/batches', lineOf('role', 1))).status, 200);
+  const client = await connectTo(t, inRole);
+  await assert.rejects(client.query(`update admin_keys set revoked_at = now()`), /permission denied/);
+});
+
+test('it never creates or upgrades a database', async (t) => {
+  const line = commandLine(t);
+  const flags = ['--environment', 'sandbox', '--port', '0', '--ops-port', '0'];
+  assertFailed(await line.run(['admin', ...flags]), 1, /does not exist/);
+  await line.inside(async () => {}, 'sandbox');
+  const db = new DatabaseSync(line.databasePath);
+  db.exec('pragma user_version = 3');
+  db.close();
+  const old = await run(['admin', ...flags, '--database', line.database]);
+  assertFailed(old, 1, /has schema 3, but this program needs 4.*partner-network migrate/s);
+});
+
+test('its page and its OpenAPI document need no key', async (t) => {
+  const { url } = await filled(t, 'sqlite');
+  const { address } = await startAdmin(t, url, '--log-level', 'error');
+  const page = await fetch(`${address}/docs`);
+  assert.equal(page.status, 200);
+  assert.match(
+    page.headers.get('content-security-policy') ?? '',
+    /^default-src 'none'; .*frame-ancestors 'none'/,
+  );
+  const text = await page.text();
+  assert.match(text, /<h2>Send a batch of balances<\/h2>/);
+  for (const [, path = ''] of text.matchAll(/href="((?!#)[^"]+)"/g)) {
+    assert.equal((await fetch(`${address}/${path}`)).status, 200, path);
+  }
+  const document = (await (await fetch(`${address}/admin/v1/openapi.json`)).json()) as Body;
+  assert.equal(document.servers[0].url, `${address}/admin/v1`);
+});

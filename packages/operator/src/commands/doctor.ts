@@ -1,13 +1,21 @@
 import { command, printReport } from '@partner-network/common/command-line/command';
 import { helpColumns, wrap } from '@partner-network/common/command-line/help';
-import { flag } from '@partner-network/common/command-line/options';
+import { addedIn, flag } from '@partner-network/common/command-line/options';
 import { printable } from '@partner-network/common/text';
 import { conflictsOfEngine, serveSettings } from '@partner-network/service/settings/serve';
 import { conflictsOfTracing } from '@partner-network/service/tracing/settings';
+import { adminSettings } from '../admin/settings.ts';
 import { type Examined, examine } from '../doctor/examine.ts';
 
 export const doctor = command({
-  options: { ...serveSettings, json: flag('print one JSON document') },
+  options: {
+    ...serveSettings,
+    // The variable is that of `admin`, whose other settings are not checked.
+    ...addedIn('0.2.0', {
+      'admin-host': { ...adminSettings.host, help: 'address of the administrative service' },
+    }),
+    json: flag('print one JSON document'),
+  },
   // Other conflicts of settings are among the findings.
   conflicts: (config) => [...conflictsOfEngine(config), ...conflictsOfTracing(config)],
   run: async (config, _words, output) => {

@@ -2,7 +2,6 @@ import { asOne, type Finding, failed, ok, skipped } from '@partner-network/commo
 import { openFileLimit } from '@partner-network/common/open-files';
 import { inspectRedis } from '@partner-network/service/limiter/redis/inspect';
 import { databaseConfig } from '@partner-network/service/settings/database';
-import type { ServeConfig } from '@partner-network/service/settings/serve';
 import { inspectDatabase } from '@partner-network/store/engines';
 import type { Inspection } from '@partner-network/store/inspection';
 import { type Stamp, Unusable } from '@partner-network/store/sql/schema';
@@ -10,7 +9,7 @@ import { checkClock, checkEnvironment, checkInstances, checkSchema } from './dat
 import { checkDisk } from './disk.ts';
 import { checkCursorKeys, checkKeys } from './keys.ts';
 import { checkReceipts } from './receipts.ts';
-import { checkOpenFiles, checkSettings } from './settings.ts';
+import { checkOpenFiles, checkSettings, type DoctorConfig } from './settings.ts';
 
 export type Examined = Finding & { readonly name: string };
 
@@ -18,7 +17,7 @@ type Answer = Finding | Promise<Finding>;
 
 /** Checks everything that `serve` needs with these settings, and changes nothing. */
 export async function examine(
-  config: ServeConfig,
+  config: DoctorConfig,
   nowMs: () => number = Date.now,
   openFiles: number | undefined = openFileLimit(),
 ): Promise<readonly Examined[]> {

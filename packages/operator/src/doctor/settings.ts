@@ -11,8 +11,11 @@ import { loadTracing } from '@partner-network/service/tracing/load';
 import { tracesOf } from '@partner-network/service/tracing/settings';
 import { isPublicAddress } from '../images/public-address.ts';
 
+/** The settings of `serve`, and the address of the administrative service. */
+export type DoctorConfig = ServeConfig & { readonly 'admin-host': string };
+
 /** Checks settings against each other. Parsing has already checked each setting alone. */
-export async function checkSettings(config: ServeConfig): Promise<Finding> {
+export async function checkSettings(config: DoctorConfig): Promise<Finding> {
   const { host, port, 'ops-host': opsHost, 'public-url': publicUrl } = config;
   const { environment } = databaseConfig(config);
   const isProduction = environment === 'production';
@@ -38,6 +41,12 @@ export async function checkSettings(config: ServeConfig): Promise<Finding> {
   if (everyInterface.includes(opsHost) || isPublicAddress(opsHost)) {
     const remedy = 'Set --ops-host to an address in your private network, or block its port with a firewall.';
     const detail = `The operations address ${opsHost} needs no key, and other networks may reach it.`;
+    findings.push(warning(detail, remedy));
+  }
+  const { 'admin-host': adminHost } = config;
+  if (everyInterface.includes(adminHost) || isPublicAddress(adminHost)) {
+    const detail = `The administrative service listens on ${adminHost}, and other networks may reach it.`;
+    const remedy = 'Set ADMIN_HOST to a private address, and put a proxy with client certificates before it.';
     findings.push(warning(detail, remedy));
   }
   if (isProduction && config['brands-rate'] === 0) {

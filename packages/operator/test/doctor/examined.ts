@@ -4,12 +4,12 @@ import { randomBytes } from 'node:crypto';
 import type { TestContext } from 'node:test';
 import { parseLine } from '../../../common/src/command-line/parse.ts';
 import type { Finding } from '../../../common/src/finding.ts';
-import type { ServeConfig } from '../../../service/src/settings/serve.ts';
 import { openServing } from '../../../testkit/fixtures/database.ts';
 import { pluck } from '../../../testkit/fixtures/pluck.ts';
 import { afterAllElse, connectTo } from '../../../testkit/servers/postgres.ts';
 import { doctor } from '../../src/commands/doctor.ts';
 import { examine } from '../../src/doctor/examine.ts';
+import type { DoctorConfig } from '../../src/doctor/settings.ts';
 
 /** In the order that scripts rely on. */
 export const names = [
@@ -32,7 +32,7 @@ export async function findingsOf(
   // No instance listens on port 1.
   const { values, problems } = parseLine(doctor, flags, { OPS_PORT: '1' });
   assert.deepEqual(problems, []);
-  const examined = await examine(values as ServeConfig, nowMs, openFiles);
+  const examined = await examine(values as DoctorConfig, nowMs, openFiles);
   assert.deepEqual(pluck(examined, 'name'), names);
   for (const { status, remedy } of examined) {
     assert.equal(remedy === undefined, status === 'ok' || status === 'skipped', 'a fault has a remedy');

@@ -213,6 +213,10 @@ test('reports clashing ports, unusable or open addresses, and a missing rate lim
   for (const hosts of [[], ['--host', 'localhost'], ['--ops-host', '0.0.0.0']]) {
     assertFinding(await settings(...inPublic, ...hosts, '--ops-port', '8080'), 'failed', clash);
   }
+  for (const host of ['0.0.0.0', '::', '203.0.114.7']) {
+    const open = await settings(...inPublic, '--admin-host', host);
+    assertFinding(open, 'warning', /^The administrative service listens on /, /^Set ADMIN_HOST to a private/);
+  }
   for (const flag of ['--host', '--ops-host']) {
     const foreign = await settings(...inPublic, flag, '192.0.2.1');
     assertFinding(foreign, 'failed', /listen on --(ops-)?host 192\.0\.2\.1/, new RegExp(`Set ${flag} to`));

@@ -136,7 +136,8 @@ async function prepareSchema(
     }
     if (hasReplicas && (await hasCitus(connection))) throw replicasOfCitus();
     const migration = await requireCurrent(connection, environment);
-    if (purpose === 'serve') await requirePrivileges(connection);
+    if (purpose === 'serve') await requirePrivileges(connection, 'network_serve');
+    if (purpose === 'admin') await requirePrivileges(connection, 'network_admin');
     return migration;
   } catch (error) {
     await connection.leave();

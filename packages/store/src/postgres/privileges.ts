@@ -1,11 +1,10 @@
-/** Compares the current role with what `serve` needs: what is missing, and what is too much. */
+/** Compares the current role with what a service needs: what is missing, and what is too much. */
 import { type Finding, failed, ok, skipped, warning } from '@partner-network/common/finding';
 import { OperatorError } from '@partner-network/common/operator-error';
 import type { Client } from 'pg';
 import { type Allowed, type Role, roles } from './roles.ts';
 
 const tables = [...new Set(Object.values(roles).flatMap((role: Role) => Object.keys(role.tables)))];
-const needed: Role['tables'] = roles.network_serve.tables;
 
 /**
  * One row for each privilege on each table, with the columns that the role may use. Leaves out tables that do
@@ -46,8 +45,15 @@ interface Held {
   readonly columns: readonly string[];
 }
 
-const isLacking = ({ name, privilege, is_held }: Held) => needed[name]?.[privilege] !== undefined && !is_held;
-const isTooMuch = ({ name, privilege, is_held, columns }: Held) =>
+type Needed = Role['tables'];
+
+/** A privilege on some columns is enough where the role needs no more. */
+const isLacking = (needed: Needed, { name, privilege, is_held, columns }: Held) => {
+  const wanted = needed[name]?.[privilege];
+  if (wanted === undefined || is_held) return false;
+  return wanted === 'all' || !wanted.every((column) => columns.includes(column));
+};
+const isTooMuch = (needed: Needed, { name, privilege, is_held, columns }: Held) =>
   needed[name]?.[privilege] === undefined && (is_held || columns.length > 0);
 
 /** Such as "select on settings, brands and insert on receipts". */
@@ -57,15 +63,23 @@ function inWords(held: readonly Held[]): string[] {
   );
 }
 
-export async function privilegesOf(client: Client): Promise<Finding> {
+/** The services with a role of their own, and what each of them does, for sentences. */
+const services = { network_serve: 'serving', network_admin: 'the administrative service' } as const;
+
+export async function privilegesOf(
+  client: Client,
+  service: keyof typeof services = 'network_serve',
+): Promise<Finding> {
+  const needed: Needed = roles[service].tables;
+  const what = services[service];
   const held: Held[] = (await client.query(heldPrivileges, [tables])).rows;
   if (held.length === 0) return skipped('There are no tables yet.');
   const { role, is_read_only, may_create } = held[0]!;
   if (is_read_only) {
     const remedy = `Set default_transaction_read_only to off for the role and the database.`;
-    return failed(`The role ${role} is read-only here, but serving writes receipts.`, remedy);
+    return failed(`The role ${role} is read-only here, but ${what} writes.`, remedy);
   }
-  const lacking = held.filter(isLacking);
+  const lacking = held.filter((one) => isLacking(needed, one));
   if (lacking.length > 0) {
     const hidden = lacking.find(({ hidden_in }) => hidden_in !== null)?.hidden_in;
     const usage = hidden ? [`usage on schema ${hidden}`] : [];
@@ -75,20 +89,21 @@ export async function privilegesOf(client: Client): Promise<Finding> {
       `Run as the owner of the database: ${grants.join(' ')}`,
     );
   }
-  const remedy = 'Serve with the role network_serve: "partner-network roles" prints its SQL.';
+  const remedy = `Use the role ${service}: "partner-network roles" prints its SQL.`;
   if (held.some(({ is_owner }) => is_owner)) {
     const detail = 'so it can change everything, and remove the rules that protect keys and the audit log';
     return warning(`The role ${role} owns the tables, ${detail}.`, remedy);
   }
-  const more = [...inWords(held.filter(isTooMuch)), ...(may_create ? ['create on schema public'] : [])];
+  const tooMuch = held.filter((one) => isTooMuch(needed, one));
+  const more = [...inWords(tooMuch), ...(may_create ? ['create on schema public'] : [])];
   if (more.length > 0) {
-    return warning(`The role ${role} has more than serving needs: ${more.join(' and ')}.`, remedy);
+    return warning(`The role ${role} has more than ${what} needs: ${more.join(' and ')}.`, remedy);
   }
-  return ok(`The role ${role} has all privileges that serving needs, and no others.`);
+  return ok(`The role ${role} has all privileges that ${what} needs, and no others.`);
 }
 
-/** Fails the start of `serve` if the role lacks a privilege, before a request could fail for it. */
-export async function requirePrivileges(client: Client): Promise<void> {
-  const { status, detail, remedy } = await privilegesOf(client);
+/** Fails the start of a service if its role lacks a privilege, before a request could fail for it. */
+export async function requirePrivileges(client: Client, service: keyof typeof services): Promise<void> {
+  const { status, detail, remedy } = await privilegesOf(client, service);
   if (status === 'failed') throw new OperatorError(`${detail} ${remedy}`);
 }

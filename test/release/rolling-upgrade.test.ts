@@ -8,7 +8,8 @@ import { apiKeyOf } from '../../packages/service/src/auth/api-key.ts';
 import { parseDatabaseUrl } from '../../packages/store/src/address.ts';
 import { openStore } from '../../packages/store/src/engines.ts';
 import { migrate, migrations, requireCurrent } from '../../packages/store/src/postgres/migrate.ts';
-import { byTest } from '../../packages/testkit/fixtures/fixture.ts';
+import { createAdminKeys, startAdmin } from '../../packages/testkit/admin/started.ts';
+import { byTest, createdAt } from '../../packages/testkit/fixtures/fixture.ts';
 import { killAfter } from '../../packages/testkit/fixtures/lifetime.ts';
 import { longRunOnly } from '../../packages/testkit/fixtures/long-run.ts';
 import { assertFailed, run, spawnCommand } from '../../packages/testkit/fixtures/run.ts';
@@ -124,8 +125,14 @@ test('instances of the last release and of this version serve one database', nee
   send('after');
   const next = await serveSandbox(t, url, flags);
   for (const instance of [old, next]) await until(30_000, () => listed(instance, 'after'));
+  // The administrative service of this version writes what both serve.
+  await createAdminKeys(store);
+  const admin = await startAdmin(t, url, ['--log-level', 'error']);
+  const sent = { partner_id: 'old-acme', id: 'batch', name: 'Batch', reference_id: 'feed' };
+  assert.equal((await admin.send('brands', JSON.stringify({ ...sent, updated_at: createdAt }))).status, 200);
+  for (const instance of [old, next]) await until(30_000, () => listed(instance, 'batch'));
   const all = await walk(old);
-  assert.equal(all.length, 126);
+  assert.equal(all.length, 127);
   for (const instance of [old, next]) await assertServes(scene, instance, all);
   assert.deepEqual(await walk(old, next), all);
   assert.deepEqual(await walk(next, old), all);

@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
+import { adminKeys } from '../../../testkit/admin/started.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
-import { adminKeys, adminScene, assertErrors } from './scene.ts';
+import { adminScene, assertErrors } from './scene.ts';
 
 test('everything that is wrong with a body is said at once, and nothing is written', async (t) => {
   const { put, post, send, store } = await adminScene(t, 'sqlite');

@@ -2,42 +2,22 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { digestOfKey } from '../../../service/src/auth/api-key.ts';
 import { exported } from '../../../store/test/suite/exports.ts';
+import { createAdminKeys, startAdmin } from '../../../testkit/admin/started.ts';
 import { openTestDatabase } from '../../../testkit/fixtures/database.ts';
-import { byTest, createdAt, fillFixture } from '../../../testkit/fixtures/fixture.ts';
-import { assertFailed, commandLine, run, start } from '../../../testkit/fixtures/run.ts';
+import { fillFixture } from '../../../testkit/fixtures/fixture.ts';
+import { assertFailed, commandLine, run } from '../../../testkit/fixtures/run.ts';
 import { connectTo } from '../../../testkit/servers/postgres.ts';
 import { urlInRole } from '../../../testkit/servers/roles.ts';
-import { keepKey } from '../../../testkit/watch/logs.ts';
-import { adminKeys, type Body, engines } from './scene.ts';
-
-async function startAdmin(t: TestContext, database: string, ...flags: string[]) {
-  const ports = ['--port', '0', '--ops-port', '0', '--drain-delay', '0'];
-  const words = ['admin', '--environment', 'sandbox', '--database', database, ...ports, ...flags];
-  const running = start(t, words);
-  const listening = /listening on (http:\S+), operations on (\S+)\.$/m;
-  const [, address = '', operations = ''] = await running.says('stderr', listening);
-  const send = (path: string, body: string, role: keyof typeof adminKeys = 'INGEST') =>
-    fetch(`${address}/admin/v1${path}`, {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${adminKeys[role]}`,
-        'content-type': 'application/x-ndjson',
-      },
-      body,
-    });
-  return { ...running, address, operations, send };
-}
+import { type Body, engines } from './scene.ts';
 
 async function filled(t: TestContext, engine: string) {
   const database = await openTestDatabase(t, 'fixture', fillFixture, engine);
-  const text = adminKeys.INGEST;
-  keepKey(text);
-  const key = { id: 'FEED', name: 'feed', role: 'INGEST', last_four: text.slice(-4) } as const;
-  await database.store.createAdminKey({ ...key, created_at: createdAt }, digestOfKey(text), byTest);
+  await createAdminKeys(database.store);
   return database;
 }
+
+const quiet = ['--log-level', 'error'];
 
 const lineOf = (customer_id: string, id: number) =>
   `${JSON.stringify({
@@ -51,10 +31,10 @@ for (const engine of engines) {
     const batches = Array.from({ length: 40 }, (_, batch) =>
       Array.from({ length: 300 }, (_, line) => lineOf(`killed-${batch}`, line)).join(''),
     );
-    const first = await startAdmin(t, url, '--log-level', 'error');
+    const first = await startAdmin(t, url, quiet);
     const acknowledged = new Set<number>();
     const sending = batches.map(async (body, index) => {
-      const response = await first.send('/balances/batches', body).catch(() => undefined);
+      const response = await first.send('balances', body).catch(() => undefined);
       if (response?.status !== 200) return;
       acknowledged.add(index);
       if (acknowledged.size === 5) first.signal('SIGKILL');
@@ -68,9 +48,9 @@ for (const engine of engines) {
     for (const [index, count] of (await stored()).entries()) {
       assert.ok(count === 300 || (count === 0 && !acknowledged.has(index)), `batch ${index}: ${count} lines`);
     }
-    const second = await startAdmin(t, url, '--log-level', 'error');
+    const second = await startAdmin(t, url, quiet);
     for (const body of batches) {
-      const response = await second.send('/balances/batches', body);
+      const response = await second.send('balances', body);
       const { written, unchanged } = (await response.json()) as Body;
       assert.equal(written + unchanged, 300);
     }
@@ -85,43 +65,43 @@ for (const engine of engines) {
 
 test('a batch that another command locks out gets 503 after 2 s, and is written later (sqlite)', async (t) => {
   const { url } = await filled(t, 'sqlite');
-  const { send } = await startAdmin(t, url, '--log-level', 'error');
+  const { send } = await startAdmin(t, url, quiet);
   const writer = new DatabaseSync(url.slice('sqlite:'.length));
   t.after(() => writer.close());
   writer.exec('begin immediate');
-  const refused = await send('/balances/batches', lineOf('locked', 1));
+  const refused = await send('balances', lineOf('locked', 1));
   assert.equal(refused.status, 503);
   assert.equal(refused.headers.get('retry-after'), '1');
   writer.exec('rollback');
-  assert.equal((await send('/balances/batches', lineOf('locked', 1))).status, 200);
+  assert.equal((await send('balances', lineOf('locked', 1))).status, 200);
 });
 
 test('a batch that another command locks out gets 503 after 2 s, and is written later (postgres)', async (t) => {
   const { url } = await filled(t, 'postgres');
-  const { send } = await startAdmin(t, url, '--log-level', 'error');
+  const { send } = await startAdmin(t, url, quiet);
   const owner = await connectTo(t, url);
   await owner.query('begin; lock table balances in access exclusive mode');
-  const refused = await send('/balances/batches', lineOf('locked', 1));
+  const refused = await send('balances', lineOf('locked', 1));
   assert.equal(refused.status, 503);
   await owner.query('rollback');
-  assert.equal((await send('/balances/batches', lineOf('locked', 1))).status, 200);
+  assert.equal((await send('balances', lineOf('locked', 1))).status, 200);
 });
 
 test('a batch finds a new connection after the database has restarted', async (t) => {
   const { url } = await filled(t, 'postgres');
-  const { send } = await startAdmin(t, url, '--log-level', 'error');
-  assert.equal((await send('/balances/batches', lineOf('a', 1))).status, 200);
+  const { send } = await startAdmin(t, url, quiet);
+  assert.equal((await send('balances', lineOf('a', 1))).status, 200);
   const owner = await connectTo(t, url);
   await owner.query(`select pg_terminate_backend(pid) from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid()`);
-  assert.equal((await send('/balances/batches', lineOf('a', 2))).status, 200);
+  assert.equal((await send('balances', lineOf('a', 2))).status, 200);
 });
 
 test('it runs in the role network_admin, which cannot write administrative keys', async (t) => {
   const { url } = await filled(t, 'postgres');
   const inRole = await urlInRole(t, url, 'network_admin');
-  const { send } = await startAdmin(t, inRole, '--log-level', 'error');
-  assert.equal((await send('/balances/batches', lineOf('role', 1))).status, 200);
+  const { send } = await startAdmin(t, inRole, quiet);
+  assert.equal((await send('balances', lineOf('role', 1))).status, 200);
   const client = await connectTo(t, inRole);
   await assert.rejects(client.query(`update admin_keys set revoked_at = now()`), /permission denied/);
   const serving = await urlInRole(t, url, 'network_serve');
@@ -143,7 +123,7 @@ test('it never creates or upgrades a database', async (t) => {
 
 test('its page and its OpenAPI document need no key', async (t) => {
   const { url } = await filled(t, 'sqlite');
-  const { address } = await startAdmin(t, url, '--log-level', 'error');
+  const { address } = await startAdmin(t, url, quiet);
   const page = await fetch(`${address}/docs`);
   assert.equal(page.status, 200);
   assert.match(

@@ -4,10 +4,11 @@ import { test } from 'node:test';
 import { type AdminOperationId, adminOperations } from '@partner-network/contract/admin/operations';
 import { adminRoles, mayUse } from '@partner-network/contract/admin/roles';
 import { adminKeyOf, digestOfKey } from '../../../service/src/auth/api-key.ts';
+import { adminKeys } from '../../../testkit/admin/started.ts';
 import { byTest, createdAt, keys, past } from '../../../testkit/fixtures/fixture.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { keepKey } from '../../../testkit/watch/logs.ts';
-import { adminKeys, adminScene, assertErrors } from './scene.ts';
+import { adminScene, assertErrors } from './scene.ts';
 
 const all = Object.entries(adminOperations) as [AdminOperationId, { method: string; path: string }][];
 

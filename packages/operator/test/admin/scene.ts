@@ -2,23 +2,14 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { AdminRole } from '@partner-network/contract/admin/roles';
-import { adminKeyOf, digestOfKey } from '../../../service/src/auth/api-key.ts';
 import { parseDatabaseUrl } from '../../../store/src/address.ts';
 import { openStore } from '../../../store/src/engines.ts';
+import { adminKeys, createAdminKeys } from '../../../testkit/admin/started.ts';
 import { openTestDatabase, serveOptions } from '../../../testkit/fixtures/database.ts';
-import { byTest, createdAt, fillFixture } from '../../../testkit/fixtures/fixture.ts';
-import { keepKey, watchedLog } from '../../../testkit/watch/logs.ts';
+import { fillFixture } from '../../../testkit/fixtures/fixture.ts';
+import { watchedLog } from '../../../testkit/watch/logs.ts';
 import { openAdmin } from '../../src/admin/serve.ts';
 import { assertDocumented } from './documented.ts';
-
-const textOf = (role: string) => adminKeyOf('sandbox', role.toLowerCase().padEnd(43, '0'));
-
-export const adminKeys: Readonly<Record<AdminRole, string>> = {
-  VIEWER: textOf('VIEWER'),
-  INGEST: textOf('INGEST'),
-  SUPPORT: textOf('SUPPORT'),
-  ADMIN: textOf('ADMIN'),
-};
 
 export interface Sent {
   readonly role?: AdminRole;
@@ -50,11 +41,7 @@ export function assertErrors(
 
 export async function adminScene(t: TestContext, engine: string) {
   const database = await openTestDatabase(t, 'fixture', fillFixture, engine);
-  for (const [role, text] of Object.entries(adminKeys)) {
-    keepKey(text);
-    const key = { id: `ADMIN_${role}`, name: role, role: role as AdminRole, last_four: text.slice(-4) };
-    await database.store.createAdminKey({ ...key, created_at: createdAt }, digestOfKey(text), byTest);
-  }
+  await createAdminKeys(database.store);
   const address = parseDatabaseUrl(database.url)!;
   const store = await openStore(address, 'sandbox', 'admin', serveOptions);
   const { log, lines } = watchedLog();

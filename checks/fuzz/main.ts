@@ -3,6 +3,7 @@
 import { oneOf, optional, Problem, wholeNumber } from '../../packages/common/src/command-line/options.ts';
 import { openLifetime } from '../../packages/testkit/fixtures/lifetime.ts';
 import { isStopped, print, runProgram, wholeRun, withDefault } from '../lib/program.ts';
+import { admin } from './admin.ts';
 import { cursors } from './cursors.ts';
 import { http } from './http.ts';
 import { imports } from './import.ts';
@@ -10,7 +11,7 @@ import { parameters } from './parameters.ts';
 import { type Failure, largestSeed, type Outcome, runTarget, seedAfter } from './run.ts';
 import type { Target } from './target.ts';
 
-const targets: readonly Target[] = [parameters, cursors, http, imports];
+const targets: readonly Target[] = [parameters, cursors, http, imports, admin];
 const defaultSeconds = 60;
 const largestSeconds = 7 * 24 * 3_600;
 

@@ -4,12 +4,12 @@ import type { TestContext } from 'node:test';
 import type { AdminRole } from '@partner-network/contract/admin/roles';
 import { parseDatabaseUrl } from '../../../store/src/address.ts';
 import { openStore } from '../../../store/src/engines.ts';
+import { assertDocumented } from '../../../testkit/admin/documented.ts';
 import { adminKeys, createAdminKeys } from '../../../testkit/admin/started.ts';
 import { openTestDatabase, serveOptions } from '../../../testkit/fixtures/database.ts';
 import { fillFixture } from '../../../testkit/fixtures/fixture.ts';
 import { watchedLog } from '../../../testkit/watch/logs.ts';
 import { openAdmin } from '../../src/admin/serve.ts';
-import { assertDocumented } from './documented.ts';
 
 export interface Sent {
   readonly role?: AdminRole;

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { adminOpenApi } from '@partner-network/contract/admin/openapi';
 import { adminBasePath } from '@partner-network/contract/admin/operations';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { formats } from '../../../testkit/watch/compiled-schemas.ts';
-import { matchPath } from '../../src/admin/routes.ts';
+import { matchPath } from '../../operator/src/admin/routes.ts';
+import { formats } from '../watch/compiled-schemas.ts';
 
 type Responses = Readonly<Record<string, object>>;
 interface Document {

@@ -43,8 +43,8 @@ export function announcedBytes(exchange: Exchange, { bytes }: Pick<BodyLimits, '
   return isPlain ? Math.min(bytes, lengthOf(exchange.rawHeaders) ?? bytes) : bytes;
 }
 
-/** Reads the whole body and unpacks it. */
-export async function readBody(exchange: Exchange, limits: BodyLimits): Promise<Buffer> {
+/** Reads the whole body and unpacks it. Returns it in pieces: joining them would take its memory twice. */
+export async function readBody(exchange: Exchange, limits: BodyLimits): Promise<readonly Buffer[]> {
   const { bytes, tooLarge } = limits;
   if ((lengthOf(exchange.rawHeaders) ?? 0) > bytes) throw tooLarge();
   const { response } = exchange;
@@ -53,7 +53,7 @@ export async function readBody(exchange: Exchange, limits: BodyLimits): Promise<
   const packed = await receive(exchange.request as IncomingMessage, limits);
   if (encodingOfBody(exchange) === 'identity') return packed;
   try {
-    return await unpack(packed, { maxOutputLength: bytes });
+    return [await unpack(Buffer.concat(packed), { maxOutputLength: bytes })];
   } catch (error) {
     throw (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
       ? tooLarge()
@@ -62,8 +62,8 @@ export async function readBody(exchange: Exchange, limits: BodyLimits): Promise<
 }
 
 /** After a refusal the rest of the body is read and dropped, so that the client can read the response. */
-function receive(request: IncomingMessage, { bytes, ms, tooLarge }: BodyLimits): Promise<Buffer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+function receive(request: IncomingMessage, { bytes, ms, tooLarge }: BodyLimits): Promise<Buffer[]> {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer[]>();
   const chunks: Buffer[] = [];
   let length = 0;
   const timer = setTimeout(() => reject(refusal('REQUEST_TIMEOUT')), ms);
@@ -73,7 +73,7 @@ function receive(request: IncomingMessage, { bytes, ms, tooLarge }: BodyLimits):
     else chunks.push(chunk);
   };
   request.on('data', onData);
-  request.once('end', () => resolve(Buffer.concat(chunks)));
+  request.once('end', () => resolve(chunks));
   // The client left before the end of the body: nobody reads the response.
   const onEnd = () => request.complete || reject(refusal('MALFORMED_REQUEST'));
   request.once('close', onEnd);

@@ -190,9 +190,10 @@ function resultOf(report: ImportReport, { ids }: Seen): BatchResult {
   return { ...counts, ...(rejected_count > 0 && { errors }) };
 }
 
-function sourceOf(body: Buffer, type: string): Source {
-  if (type === lines) return () => readJsonLines(pieces(body));
-  const readings = isUtf8(body) ? readJsonArray(body.toString()) : undefined;
+function sourceOf(body: readonly Buffer[], type: string): Source {
+  if (type === lines) return () => readJsonLines(piecesOf(body));
+  const whole = Buffer.concat(body);
+  const readings = isUtf8(whole) ? readJsonArray(whole.toString()) : undefined;
   if (readings === undefined) {
     const detail = 'Send a JSON list of records in UTF-8, or one record a line as application/x-ndjson.';
     throw refusalOfBody([{ ...rejection('INVALID_JSON'), detail }]);
@@ -204,9 +205,11 @@ function sourceOf(body: Buffer, type: string): Source {
   };
 }
 
-/** Pieces of the body, so that its lines are read a few at a time. */
-async function* pieces(body: Buffer): AsyncGenerator<Uint8Array> {
-  for (let start = 0; start < body.length; start += ingestBounds.importReadBytes) {
-    yield body.subarray(start, start + ingestBounds.importReadBytes);
+/** Small pieces, so that lines are read a few at a time. An unpacked body is one large piece. */
+async function* piecesOf(body: readonly Buffer[]): AsyncGenerator<Uint8Array> {
+  for (const piece of body) {
+    for (let start = 0; start < piece.length; start += ingestBounds.importReadBytes) {
+      yield piece.subarray(start, start + ingestBounds.importReadBytes);
+    }
   }
 }

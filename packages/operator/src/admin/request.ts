@@ -65,7 +65,7 @@ export function createBodyReader({ bodies = [], isBodyOptional = false }: AdminO
     if ((type ?? 'application/json') !== 'application/json' || encodingOfBody(exchange) !== 'identity') {
       throw adminRefusal('UNSUPPORTED_MEDIA_TYPE', { types: 'application/json, without an encoding' });
     }
-    const value = parse(await readBody(exchange, limits));
+    const value = parse(Buffer.concat(await readBody(exchange, limits)));
     const { check } = checks.find(({ schema }) => fits(schema, value)) ?? checks.at(-1)!;
     const { fields, rejections } = check(value);
     if (rejections.length > 0) throw refusalOfBody(rejections);

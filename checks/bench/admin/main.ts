@@ -1,4 +1,4 @@
-/** Compares batches over HTTP with imports of the same lines, and measures memory and the effect on partners. */
+/** Compares batches over HTTP with imports, and measures memory and the effect on partners. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -28,9 +28,10 @@ const feedLines = 400;
 const about = `
 Starts "partner-network admin" on each engine and compares CPU times within one run, with those of the
 database server:
-  batch    a batch of ${linesOfBatch} new balances, over "import balances" of the same lines (goal ${goals.batch})
-  single   on Postgres, a line of ${senders} senders of single-line batches, over a line of "import --follow" that
-           comes alone, so that each of them is a transaction (goal ${goals.single})
+  batch    a batch of ${linesOfBatch} new balances, over "import balances" of such lines
+           (goal ${goals.batch})
+  single   on Postgres, a line of ${senders} senders of single-line batches, over a line of
+           "import --follow" that comes alone: each of them is a transaction (goal ${goals.single})
   memory   30 bodies of 16 MiB at once (goal ${goals.megabytes} MB)
   p99      of partners' requests while batches are sent, over that without batches (goal ${goals.p99})
 Ends with status 1 if a goal is missed. Run it on a machine that does nothing else.`;
@@ -143,9 +144,8 @@ async function measureMemory({ url }: Scene): Promise<number> {
   const answers = await Promise.all(
     Array.from({ length: 30 }, async () => (await admin.send('brands', body)).status),
   );
-  say(
-    `  answers: ${Object.entries(Object.groupBy(answers, String)).map(([status, all]) => `${all!.length} × ${status}`)}`,
-  );
+  const counts = Object.entries(Object.groupBy(answers, String));
+  say(`  answers: ${counts.map(([status, all]) => `${all!.length} × ${status}`).join(', ')}`);
   return megabytesOf(admin.pid).most;
 }
 

@@ -2,8 +2,9 @@
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
+import { errorRecord } from '@partner-network/contract/errors';
 import type { Exchange } from './handle.ts';
-import { type Refusal, refusal } from './refusal.ts';
+import { Refusal, refusal } from './refusal.ts';
 import { headerValues } from './request.ts';
 
 const unpack = promisify(gunzip);
@@ -15,10 +16,9 @@ export interface BodyLimits {
   readonly tooLarge: () => Refusal;
 }
 
-/** The type of the body, in lower case and without its parameters. Undefined if the request has no body. */
-export function typeOfBody({ rawHeaders }: Exchange): string | undefined {
+/** The type of the body, in lower case and without its parameters. Empty if it is not clear. */
+export function typeOfBody({ rawHeaders }: Exchange): string {
   const [type, ...others] = headerValues(rawHeaders, 'content-type');
-  if (!hasBody(rawHeaders)) return undefined;
   return others.length > 0 ? '' : (type ?? '').split(';')[0]!.trim().toLowerCase();
 }
 
@@ -27,7 +27,7 @@ export function encodingOfBody({ rawHeaders }: Exchange): string {
   return headerValues(rawHeaders, 'content-encoding').join().trim().toLowerCase() || 'identity';
 }
 
-function hasBody(rawHeaders: readonly string[]): boolean {
+export function hasBody({ rawHeaders }: Exchange): boolean {
   const length = lengthOf(rawHeaders);
   return length === undefined ? headerValues(rawHeaders, 'transfer-encoding').length > 0 : length > 0;
 }
@@ -43,21 +43,30 @@ export function announcedBytes(exchange: Exchange, { bytes }: Pick<BodyLimits, '
   return isPlain ? Math.min(bytes, lengthOf(exchange.rawHeaders) ?? bytes) : bytes;
 }
 
+/** Refuses a body whose headers say that it is too large, before anything waits for it. */
+export function requireAnnounced({ rawHeaders }: Exchange, { bytes, tooLarge }: BodyLimits): void {
+  if ((lengthOf(rawHeaders) ?? 0) > bytes) throw tooLarge();
+}
+
 /** Reads the whole body and unpacks it. Returns it in pieces: joining them would take its memory twice. */
 export async function readBody(exchange: Exchange, limits: BodyLimits): Promise<readonly Buffer[]> {
   const { bytes, tooLarge } = limits;
-  if ((lengthOf(exchange.rawHeaders) ?? 0) > bytes) throw tooLarge();
+  requireAnnounced(exchange, limits);
   const { response } = exchange;
   // The client waits for this before it sends the body.
   if (headerValues(exchange.rawHeaders, 'expect').length > 0) response?.writeContinue();
-  const packed = await receive(exchange.request as IncomingMessage, limits);
+  const packed = await receive(exchange.request as IncomingMessage, limits).catch((refused) => {
+    // The rest of a late body would be read as the next request.
+    if (refused.status === 408 && response !== undefined) response.shouldKeepAlive = false;
+    throw refused;
+  });
   if (encodingOfBody(exchange) === 'identity') return packed;
   try {
     return [await unpack(Buffer.concat(packed), { maxOutputLength: bytes })];
   } catch (error) {
     throw (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
       ? tooLarge()
-      : refusal('MALFORMED_REQUEST');
+      : new Refusal([{ ...errorRecord('MALFORMED_REQUEST'), detail: 'Send a body that gzip can unpack.' }]);
   }
 }
 
@@ -75,10 +84,13 @@ function receive(request: IncomingMessage, { bytes, ms, tooLarge }: BodyLimits):
   request.on('data', onData);
   request.once('end', () => resolve(chunks));
   // The client left before the end of the body: nobody reads the response.
-  const onEnd = () => request.complete || reject(refusal('MALFORMED_REQUEST'));
-  request.once('close', onEnd);
-  request.once('error', onEnd);
+  const onLeft = () => request.readableEnded || reject(refusal('MALFORMED_REQUEST'));
+  const onEnd = () => request.complete || onLeft();
+  request.once('close', onLeft);
+  request.once('error', onLeft);
   request.socket.once('end', onEnd);
+  // It may have left while it waited for its turn.
+  if (request.destroyed) onLeft();
   return promise.finally(() => {
     clearTimeout(timer);
     request.off('data', onData);

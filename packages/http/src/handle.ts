@@ -154,14 +154,15 @@ function routeOf({ routes, notFound }: Site, path: string, request: RequestHead)
   return route;
 }
 
-function methodsOf({ methods }: Route): readonly string[] {
+export function methodsOf({ methods }: Route): readonly string[] {
   return methods === undefined ? allowedMethods : [...methods, 'OPTIONS'];
 }
 
-export function methodNotAllowed({ methods }: Route): Refusal {
-  if (methods === undefined) return refusal('METHOD_NOT_ALLOWED');
-  const detail = `Use ${methods.join(' or ')} for this path.`;
-  return new Refusal([{ ...errorRecord('METHOD_NOT_ALLOWED'), detail }], ['Allow', methods.join(', ')]);
+export function methodNotAllowed(route: Route): Refusal {
+  if (route.methods === undefined) return refusal('METHOD_NOT_ALLOWED');
+  const usual = route.methods.filter((method) => method !== 'HEAD').join(' or ');
+  const record = { ...errorRecord('METHOD_NOT_ALLOWED'), detail: `Use ${usual} for this path.` };
+  return new Refusal([record], ['Allow', methodsOf(route).join(', ')]);
 }
 
 /** Logs the failure. The client gets the request id only, to report it with. */

@@ -36,11 +36,14 @@ export function createRequestMetrics(ids: readonly string[] = operations.map(({ 
 
   function answersOf(operation: string, status: number, code: string | undefined): Answers {
     const ofOperation = answers.get(operation)!;
-    let found = ofOperation.get(code ?? status);
+    // Codes of rejected lines have several statuses.
+    const isOfLines = code !== undefined && (status < 300 || status === 422);
+    const name = isOfLines ? `${status} ${code}` : (code ?? status);
+    let found = ofOperation.get(name);
     if (found === undefined) {
       const labels = { operation, status: String(status), ...(code !== undefined && { code }) };
       found = { labels, value: 0 };
-      ofOperation.set(code ?? status, found);
+      ofOperation.set(name, found);
     }
     return found;
   }

@@ -16,7 +16,7 @@ export interface Served {
   otherInstances?(): Promise<number>;
   /**
    * Reports what happened if the files of the database are replaced or removed, and undefined if they are
-   * back. Only the embedded database has files, and only `serve` watches them.
+   * back. Only the embedded database has files, and only `serve`, `admin` and feeds watch them.
    */
   onFileFailure?(listener: (failure: string | undefined) => void): void;
 }

@@ -13,14 +13,17 @@ export const serveBounds = {
 
 /** Limits of the administrative service. */
 export const adminBounds = {
-  /** Milliseconds until a request is answered, and a batch after its body has arrived. */
-  answerMs: 30_000,
+  /** Milliseconds until a change is answered after its body has arrived, and a batch. */
+  changeMs: 8_000,
+  batchMs: 30_000,
   /** Batches that are written at a time, and that wait for it, and for how long, ms. */
   batches: 4,
   batchesWaiting: 64,
   batchWaitMs: 2_000,
   /** Bytes of bodies in memory. Further bodies wait, so 30 bodies of 16 MiB take no more than 4. */
   bodiesBytes: 64 * 1024 * 1024,
+  /** How long a change waits for a lock of another command, ms. */
+  lockMs: 2_000,
   /** Milliseconds between two attempts while another command holds a lock. */
   lockRetryMs: 100,
   /** Milliseconds for which a connection with its temporary tables is kept for the next batch. */

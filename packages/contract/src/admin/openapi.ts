@@ -19,6 +19,8 @@ const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 /** Statuses that every operation can have, besides its own. */
 const everyStatus = [400, 401, 403, 500, 503];
 
+/** Codes that only partners get. */
+const ofPartners = /^(GRANT_|INSUFFICIENT_SCOPES|PARTNER_DISABLED)/;
 const catalogue = { ...errorCatalogue, ...adminErrorCatalogue };
 
 const meanings: Readonly<Record<number, string>> = {
@@ -37,7 +39,9 @@ const meanings: Readonly<Record<number, string>> = {
 };
 
 function errorResponse(status: number): object {
-  const codes = Object.entries(catalogue).filter(([, entry]) => entry.status === status);
+  const codes = Object.entries(catalogue).filter(
+    ([code, entry]) => entry.status === status && !ofPartners.test(code),
+  );
   const listed = codes.map(([code, { when }]) => `- \`${code}\`: ${when}`).join('\n');
   const isBody = status === 400;
   const more = isBody ? '\n\nA body also gets the codes of imports, such as `MISSING_REQUIRED_FIELD`.' : '';
@@ -120,7 +124,7 @@ function operationObject(id: AdminOperationId, operation: AdminOperation): objec
   }));
   const onBehalf = {
     ...{ name: 'On-Behalf-Of', in: 'header', required: false },
-    description: 'The person for whom the change is made, for the audit log. A claim, not a proof.',
+    description: 'The name of the person behind the change, for the audit log. A claim, not a proof.',
     schema: { type: 'string', minLength: 1, maxLength: adminLimits.reasonCharacters },
   };
   const content = { 'application/json': { schema: resultSchema(operation.result) } };
@@ -164,8 +168,8 @@ export function adminOpenApi(publicUrl = 'http://127.0.0.1:8090'): object {
       title: 'Partner Network: administrative API',
       version: '1.0.0',
       description:
-        'Sends brands, balances and grants, and manages partners, keys, grants and customers. Every request ' +
-        'can be repeated: ids are chosen by the sender, and times decide which record is newer.',
+        'Sends brands, balances and grants, and manages partners, keys, grants and customers. Every ' +
+        'request can be repeated: the sender chooses ids, and times decide which record is newer.',
       license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
     },
     servers: [{ url: publicUrl + adminBasePath }],

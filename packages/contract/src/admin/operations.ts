@@ -54,7 +54,7 @@ export const adminOperations = {
     bodies: [body(['name'], { name: text(lengths.partnerName) })],
     result: { one: 'partner', of: 'Partner' },
     statuses: [200, 201],
-    errors: [408, 409, 413, 415],
+    errors: [408, 413, 415],
   },
   disablePartner: {
     method: 'POST',
@@ -145,7 +145,7 @@ export const adminOperations = {
     path: '/keys/find',
     role: 'SUPPORT',
     summary: 'Find the owner of a leaked key',
-    bodies: [{ required: ['key'], properties: { key: text(256, 'The whole key. It is never repeated.') } }],
+    bodies: [body(['key'], { key: text(256, 'The whole key. It is never repeated.') })],
     result: { one: 'key', of: 'Key' },
     statuses: [200],
     ...changes,

@@ -4,8 +4,7 @@ import type { Socket } from 'node:net';
 import { httpBounds } from '@partner-network/common/bounds/http';
 import { echo } from '@partner-network/common/text';
 import { echoedCharacters } from '@partner-network/contract/limits';
-import { allowedMethods } from '@partner-network/contract/operations';
-import { methodNotAllowed, type Route, type Site } from '../handle.ts';
+import { methodNotAllowed, methodsOf, type Route, type Site } from '../handle.ts';
 import { nameOfRawByte } from '../parameters/query.ts';
 import { commonHeaders, type Refusal, refusal } from '../refusal.ts';
 import { newRequestId, splitTarget } from '../request.ts';
@@ -89,8 +88,9 @@ function refusalOfTarget({ rawPacket, bytesParsed = 0 }: SocketError, site: Site
   const target = /^\S+(?= HTTP\/1\.[01]\r?\n)/.exec(text.slice(start))?.[0] ?? '';
   const name = nameOfRawByte(splitTarget(target).query);
   if (name === undefined) return refusal('MALFORMED_REQUEST');
-  const isAllowed = allowedMethods.some((method) => text.slice(0, start).endsWith(`${method} `));
-  if (!isAllowed || routeOf(target, site) === undefined) return refusalOfMethod(target, site);
+  const route = routeOf(target, site);
+  const isAllowed = route && methodsOf(route).some((method) => text.slice(0, start).endsWith(`${method} `));
+  if (!isAllowed) return refusalOfMethod(target, site);
   const field = echo(name, echoedCharacters);
   return refusal('INVALID_CHARACTER', field === '' ? { field: 'the query' } : {}, field);
 }

@@ -14,12 +14,12 @@ import type { Store } from '@partner-network/store/port';
 import { IdConflict, Missing } from '../operations/errors.ts';
 import { KeyNotActive } from '../operations/keys.ts';
 import type { BatchSender } from './batch-sender.ts';
-import { createIdentification, requireRole } from './credentials.ts';
-import { handlerOf } from './handlers.ts';
+import { createIdentification, requireRole, requireWorking } from './credentials.ts';
+import { handlers } from './handlers.ts';
 import type { ListQuery, Page } from './lists.ts';
 import { referenceRoutes } from './reference.ts';
 import { adminRefusal, notFound } from './refusals.ts';
-import { authorOf, createBodyReader, type Fields, pathOf } from './request.ts';
+import { authorOf, createBodyReader, type Fields, pathOf, withTimes } from './request.ts';
 import { type Match, matchPath } from './routes.ts';
 
 export interface AdminParts {
@@ -31,8 +31,16 @@ export interface AdminParts {
   readonly publicUrl: () => string;
 }
 
-/** Milliseconds for a body, and for the rest of a request. */
-const answerMs = adminLimits.bodySeconds * 1_000 + 2 * adminBounds.batchWaitMs + adminBounds.answerMs;
+const bodyMs = adminLimits.bodySeconds * 1_000;
+
+/** Milliseconds until a request must be answered, with its body and its waits. A GET has the usual time. */
+function answerMsOf(id: AdminOperationId): { readonly answerMs?: number } {
+  if (id.startsWith('send')) return { answerMs: bodyMs + 2 * adminBounds.batchWaitMs + adminBounds.batchMs };
+  return adminOperations[id].method === 'GET' ? {} : { answerMs: bodyMs + adminBounds.changeMs };
+}
+
+const byTime = (one: Timed, other: Timed) => (other.answerMs ?? 0) - (one.answerMs ?? 0);
+type Timed = ReturnType<typeof answerMsOf>;
 
 export function createAdminRoutes(parts: AdminParts): Routes {
   const { store, cursors, journal, batches } = parts;
@@ -45,14 +53,16 @@ export function createAdminRoutes(parts: AdminParts): Routes {
     const operation: AdminOperation = adminOperations[id];
     exchange.operation = id;
     const key = await identify(exchange.rawHeaders);
+    // Also for a key that is refused below, so that the use of a leaked key can be traced.
     exchange.key = { id: key.id };
+    requireWorking(key);
     journal.noteUse(key.id, Date.now());
     requireRole(key, operation.role);
 
     const path = pathOf(operation, encoded);
-    const query: Fields = parseParameters({ parameters: operation.parameters ?? {} }, exchange.query);
+    const query = withTimes(parseParameters({ parameters: operation.parameters ?? {} }, exchange.query));
     const body = await bodyReaders[id]!(exchange);
-    const answered = await handlerOf(id)({
+    const answered = await handlers[id]({
       ...{ store, exchange, key, path, query, body, batches },
       by: (action) => authorOf(key, action, exchange, body.reason as string | undefined),
       page: (read) => readPage(cursors, id, query, read),
@@ -63,9 +73,10 @@ export function createAdminRoutes(parts: AdminParts): Routes {
   }
 
   function routeOf(match: Match): Route {
+    const [longest] = Object.values(match.byMethod).map(answerMsOf).toSorted(byTime);
     return {
       methods: Object.keys(match.byMethod),
-      answerMs,
+      ...longest,
       answer: (exchange) =>
         answer(match.byMethod[exchange.method]!, match, exchange).catch((error) => {
           throw refusalOf(error);
@@ -93,8 +104,8 @@ async function readPage(
     value === undefined ? [] : [name, value],
   );
   const scope = { endpoint, partnerId: '', filters };
-  const opened = cursor === undefined ? undefined : cursors.open(scope, String(cursor)).after;
-  const after = (opened === undefined ? undefined : JSON.parse(opened)) as never;
+  const after = () =>
+    (cursor === undefined ? undefined : JSON.parse(cursors.open(scope, String(cursor)).after)) as never;
   const { records, next } = await read({ values, limit: Number(limit), after });
   const sealed = () => cursors.seal(scope, { after: JSON.stringify(next), walPosition: 0n });
   return { records, ...(next !== undefined && { cursor: sealed() }) };

@@ -11,6 +11,8 @@ interface Series {
   /** Whether the first entry is written: with the first batch that changes something. */
   isEntered: boolean;
   batches: number;
+  /** Whether its only batch has written an entry, with its counts. */
+  hasOwnEntry: boolean;
   readonly counts: Record<keyof ImportCounts | 'rejected', number>;
 }
 
@@ -38,19 +40,24 @@ export class BatchAudit {
     return { ...by, target: kind, source, startedMs: Date.now() };
   }
 
-  /** Counts a committed batch. */
-  count(by: Author, kind: ImportKind, { written, unchanged, stale, deleted, rejected_count }: BatchResult) {
+  /** Counts a committed batch. `audit` is what `begin` returned for it. */
+  count(by: Author, kind: ImportKind, result: BatchResult, audit: ImportAudit | undefined): void {
+    const { written, unchanged, stale, deleted, rejected_count } = result;
     const name = nameOf(by, kind);
     const series = this.#series.get(name) ?? {
-      ...{ by, kind, startedMs: Date.now(), isEntered: false, batches: 0 },
+      // Without what the sender said of this batch alone.
+      ...{ by: { ...by, details: {}, reason: undefined }, kind, startedMs: Date.now() },
+      ...{ isEntered: false, batches: 0, hasOwnEntry: false },
       counts: { written: 0, unchanged: 0, stale: 0, deleted: 0, rejected: 0 },
     };
     this.#series.set(name, series);
-    series.isEntered ||= written + deleted > 0;
+    const isChange = written + deleted > 0;
+    series.isEntered ||= isChange;
     series.batches += 1;
-    const result = { written, unchanged, stale, deleted, rejected: rejected_count };
-    for (const [outcome, lines] of Object.entries(result))
-      series.counts[outcome as keyof typeof result] += lines;
+    series.hasOwnEntry = series.batches === 1 && isChange && audit !== undefined;
+    const counts = { written, unchanged, stale, deleted, rejected: rejected_count };
+    for (const [outcome, lines] of Object.entries(counts))
+      series.counts[outcome as keyof typeof counts] += lines;
   }
 
   async #endOld(): Promise<void> {
@@ -62,9 +69,8 @@ export class BatchAudit {
   async #end(isOver: (series: [string, Series]) => boolean): Promise<void> {
     for (const [name, series] of [...this.#series].filter(isOver)) {
       this.#series.delete(name);
-      const { by, kind, startedMs, isEntered, batches, counts } = series;
-      // The entry of a single batch has its counts already.
-      if (!isEntered || batches === 1) continue;
+      const { by, kind, startedMs, isEntered, hasOwnEntry, batches, counts } = series;
+      if (!isEntered || hasOwnEntry) continue;
       const details = { source, batches, ...counts, duration_ms: Date.now() - startedMs };
       await this.#store.addAudit(by, kind, details).catch((err) => {
         this.#log.error({ err, kind, ...details }, 'the audit entry about batches cannot be written');

@@ -50,7 +50,7 @@ export class BatchSender {
     const isRejected = result.rejected_count > 0;
     const isCommitted = !isDryRun && (skipsRejected || !isRejected);
     if (isCommitted) {
-      this.#audit.count(by, kind, result);
+      this.#audit.count(by, kind, result, audit);
       this.#count(kind, outcome);
     }
     add(this.#sent, `${kind} ${isCommitted ? 'committed' : isDryRun ? 'tried' : 'rejected'}`, 1);

@@ -10,12 +10,20 @@ import { ingestBounds } from '@partner-network/common/bounds/ingest';
 import { adminBounds } from '@partner-network/common/bounds/serve';
 import { echo } from '@partner-network/common/text';
 import { within } from '@partner-network/common/timeout';
+import { normalizeTime } from '@partner-network/common/times';
 import { Unavailable } from '@partner-network/common/unavailable';
 import { adminLimits } from '@partner-network/contract/admin/limits';
 import { echoedCharacters } from '@partner-network/contract/limits';
-import { announcedBytes, encodingOfBody, readBody, typeOfBody } from '@partner-network/http/body';
+import {
+  announcedBytes,
+  encodingOfBody,
+  readBody,
+  requireAnnounced,
+  typeOfBody,
+} from '@partner-network/http/body';
 import type { Exchange } from '@partner-network/http/handle';
 import {
+  AccessDenied,
   type ImportAudit,
   type ImportCounts,
   type ImportKind,
@@ -25,7 +33,7 @@ import {
 } from '@partner-network/store/port';
 import { type ImportReport, importRecords, type Source } from '../ingest/import.ts';
 import { findPersonalData } from '../ingest/personal-data/personal-data.ts';
-import { readJsonArray } from '../ingest/read/json-array.ts';
+import { insideOfArray, readJsonArray } from '../ingest/read/json-array.ts';
 import { readJsonLines } from '../ingest/read/json-lines.ts';
 import type { Reading } from '../ingest/record-check.ts';
 import { rejection } from '../ingest/rejections.ts';
@@ -80,6 +88,7 @@ export class Batches {
       const types = `${lines} (one record a line) or ${list} (a list), plain or with gzip`;
       throw adminRefusal('UNSUPPORTED_MEDIA_TYPE', { types });
     }
+    requireAnnounced(exchange, limits);
     const giveMemory = await this.#takeMemory(announcedBytes(exchange, limits));
     try {
       const source = sourceOf(await readBody(exchange, limits), type);
@@ -102,6 +111,7 @@ export class Batches {
     const store = {
       ...this.#store,
       beginImport: async (...begin: Parameters<Store['beginImport']>) => {
+        hasUsedRun = false;
         const run = await this.#runs.begin(...begin);
         hasUsedRun = run.isUsed;
         return run;
@@ -115,11 +125,9 @@ export class Batches {
       stop.abort(new Unavailable('The database does not answer.'));
       return stop.signal.reason;
     };
-    const report = await within(
-      adminBounds.answerMs,
-      untilUnlocked(work, () => hasUsedRun),
-      late,
-    );
+    const dropIdle = () => this.#runs.drop();
+    const trying = withRetries(work, () => hasUsedRun, dropIdle);
+    const report = await within(adminBounds.batchMs, trying, late);
     return { result: resultOf(report, seen), newest: seen.newest };
   }
 
@@ -129,17 +137,20 @@ export class Batches {
 }
 
 /** Repeats work while another command holds its lock, for 2 s, and once if a kept connection had broken. */
-async function untilUnlocked<Result>(
+async function withRetries<Result>(
   work: () => Promise<Result>,
   hasUsedRun: () => boolean,
+  dropIdle: () => Promise<void>,
 ): Promise<Result> {
   const endMs = performance.now() + adminBounds.batchWaitMs;
   for (let isFirst = true; ; isFirst = false) {
     try {
       return await work();
     } catch (error) {
-      if (error instanceof UncertainCommit || !isOutage(error)) throw error;
+      const isFinal = error instanceof UncertainCommit || error instanceof AccessDenied;
+      if (isFinal || !isOutage(error)) throw error;
       const isBroken = isFirst && hasUsedRun() && !(error instanceof StoreLocked);
+      if (isBroken) await dropIdle();
       const isLocked = error instanceof StoreLocked && performance.now() < endMs;
       if (!isBroken && !isLocked) throw new Unavailable(error.message, { cause: error });
       if (isLocked) await wait(adminBounds.lockRetryMs);
@@ -166,8 +177,8 @@ class Seen {
   #note(reading: Reading): void {
     const { id, updated_at, deleted_at } = (('value' in reading && reading.value) || {}) as ImportedFields;
     this.ids.set(reading.line, id);
-    const time = deleted_at ?? updated_at;
-    if (typeof time === 'string' && time > (this.newest ?? '')) this.newest = time;
+    const time = normalizeTime(String(deleted_at ?? updated_at));
+    if (time !== undefined && time > (this.newest ?? '')) this.newest = time;
   }
 }
 
@@ -193,16 +204,12 @@ function resultOf(report: ImportReport, { ids }: Seen): BatchResult {
 function sourceOf(body: readonly Buffer[], type: string): Source {
   if (type === lines) return () => readJsonLines(piecesOf(body));
   const whole = Buffer.concat(body);
-  const readings = isUtf8(whole) ? readJsonArray(whole.toString()) : undefined;
-  if (readings === undefined) {
+  const inside = isUtf8(whole) ? insideOfArray(whole.toString()) : undefined;
+  if (inside === undefined) {
     const detail = 'Send a JSON list of records in UTF-8, or one record a line as application/x-ndjson.';
     throw refusalOfBody([{ ...rejection('INVALID_JSON'), detail }]);
   }
-  return async function* () {
-    for (let start = 0; start < readings.length; start += ingestBounds.importBatchRecords) {
-      yield readings.slice(start, start + ingestBounds.importBatchRecords);
-    }
-  };
+  return () => readJsonArray(inside);
 }
 
 /** Small pieces, so that lines are read a few at a time. An unpacked body is one large piece. */

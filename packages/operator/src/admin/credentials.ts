@@ -8,17 +8,13 @@ import { createKeyCache } from '@partner-network/service/auth/key-cache';
 import type { AdminKeyOnFile, AdminKeys } from '@partner-network/store/port';
 import { adminRefusal } from './refusals.ts';
 
-/** Returns a function that finds the key of a request, and refuses every key that does not work. */
+/** Returns a function that finds the stored key of a request, or refuses. */
 export function createIdentification(store: Pick<AdminKeys, 'findAdminKey'>, environment: Environment) {
   const cache = createKeyCache<AdminKeyOnFile>(({ isRevoked }) => !isRevoked);
 
   return async (rawHeaders: readonly string[]): Promise<AdminKeyOnFile> => {
     const text = bearerOf(rawHeaders);
-    const key = cache.get(text) ?? (await find(text));
-    if (key.isRevoked) throw refusal('API_KEY_REVOKED');
-    const isExpired = key.expiresAt !== undefined && Date.parse(key.expiresAt) <= Date.now();
-    if (isExpired) throw refusal('API_KEY_EXPIRED');
-    return key;
+    return cache.get(text) ?? find(text);
   };
 
   async function find(text: string): Promise<AdminKeyOnFile> {
@@ -32,6 +28,12 @@ export function createIdentification(store: Pick<AdminKeys, 'findAdminKey'>, env
     if (key === undefined) throw refusal('UNAUTHORIZED');
     return key;
   }
+}
+
+/** Refuses a stored key that is revoked or expired. */
+export function requireWorking({ isRevoked, expiresAt }: AdminKeyOnFile): void {
+  if (isRevoked) throw refusal('API_KEY_REVOKED');
+  if (expiresAt !== undefined && Date.parse(expiresAt) <= Date.now()) throw refusal('API_KEY_EXPIRED');
 }
 
 export function requireRole({ role }: AdminKeyOnFile, needed: AdminRole): void {

@@ -6,7 +6,7 @@ import type { Scope } from '@partner-network/contract/scopes';
 import type { Exchange } from '@partner-network/http/handle';
 import type { AdminKeyOnFile, Author, ImportKind, Store } from '@partner-network/store/port';
 import { rejection } from '../ingest/rejections.ts';
-import { putGrant, revokeGrant } from '../operations/grants.ts';
+import { putGrant, revokeGrant, withRevocations } from '../operations/grants.ts';
 import {
   findKeyByText,
   type Issued,
@@ -76,7 +76,7 @@ function batchOf(kind: ImportKind): Handler {
     });
 }
 
-async function issued(store: Store, { key, secret }: Issued): Promise<Answered> {
+async function keyAnswer(store: Store, { key, secret }: Issued): Promise<Answered> {
   const [shown] = await shownKeys(store, [key]);
   return created(secret !== undefined, { key: shown, secret });
 }
@@ -90,7 +90,7 @@ async function namedPartner(store: Store, { partner_id }: Fields): Promise<strin
 
 const defaultOverlapSeconds = 86_400;
 
-const handlers: Readonly<Record<AdminOperationId, Handler>> = {
+export const handlers: Readonly<Record<AdminOperationId, Handler>> = {
   listPartners: listing('partners', listPartnersPage),
   getPartner: async ({ store, path }) => ({ body: { partner: await requirePartner(store, path.id!) } }),
   putPartner: async ({ store, path, body, by }) => {
@@ -101,26 +101,26 @@ const handlers: Readonly<Record<AdminOperationId, Handler>> = {
   enablePartner: switching(false),
 
   listKeys: listing('keys', listKeysPage),
-  getKey: async ({ store, path }) => issued(store, { key: await requireKey(store, path.id!) }),
+  getKey: async ({ store, path }) => keyAnswer(store, { key: await requireKey(store, path.id!) }),
   putKey: async ({ store, path, body, by }) => {
     const expiresAt = body.expires_at as string | undefined;
     const id = path.id!;
     if (body.replaces !== undefined) {
       const overlapSeconds = Number(body.overlap_seconds ?? defaultOverlapSeconds);
       const rotation = { id, replaces: String(body.replaces), overlapSeconds, expiresAt };
-      return issued(store, await putRotation(store, rotation, by('keys rotate')));
+      return keyAnswer(store, await putRotation(store, rotation, by('keys rotate')));
     }
     const scopes = String(body.scopes).split(' ') as Scope[];
     const name = body.name as string | undefined;
     const given = { id, partnerId: await namedPartner(store, body), scopes, name, expiresAt };
-    return issued(store, await putKey(store, given, by('keys create')));
+    return keyAnswer(store, await putKey(store, given, by('keys create')));
   },
   revokeKey: async ({ store, path, by }) =>
-    issued(store, { key: await revokeKey(store, path.id!, by('keys revoke')) }),
+    keyAnswer(store, { key: await revokeKey(store, path.id!, by('keys revoke')) }),
   findKey: async ({ store, body }) => {
     const key = await findKeyByText(store, String(body.key));
     if (key === undefined) throw notFound('There is no such key in this environment.');
-    return issued(store, { key });
+    return keyAnswer(store, { key });
   },
 
   listGrants: listing('grants', listGrantsPage),
@@ -135,14 +135,14 @@ const handlers: Readonly<Record<AdminOperationId, Handler>> = {
     return created(isNew, { grant: shownGrant(grant) });
   },
   revokeGrant: async ({ store, path, by }) => {
-    const grant = await revokeGrant(store, path.customer_id!, path.id!, by('grants revoke'));
-    return { body: { grant: shownGrant(grant) } };
+    const revoked = await revokeGrant(store, path.customer_id!, path.id!, by('grants revoke'));
+    const [grant] = await withRevocations(store, [revoked]);
+    return { body: { grant: shownGrant(grant!) } };
   },
-  revokeGrants: async ({ store, path, by }) => ({
-    body: {
-      grants: await store.revokeGrants(path.customer_id!, toTime(Date.now()), by('grants revoke')),
-    },
-  }),
+  revokeGrants: async ({ store, path, by }) => {
+    const revoked = await store.revokeGrants(path.customer_id!, toTime(Date.now()), by('grants revoke'));
+    return { body: { grants: (await withRevocations(store, revoked)).map(shownGrant) } };
+  },
   eraseCustomer: async ({ store, path, body, by }) => {
     const customer_id = path.customer_id!;
     if (body.confirm !== customer_id) throw adminRefusal('CONFIRMATION_MISMATCH', {}, 'confirm');
@@ -169,7 +169,3 @@ const handlers: Readonly<Record<AdminOperationId, Handler>> = {
   sendBalances: batchOf('balances'),
   sendGrants: batchOf('grants'),
 };
-
-export function handlerOf(id: AdminOperationId): Handler {
-  return handlers[id];
-}

@@ -57,8 +57,13 @@ export class IdleRuns {
     void idle.run.end().catch(() => {});
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
     this.#isClosed = true;
+    return this.drop();
+  }
+
+  /** Ends all runs that are kept. */
+  async drop(): Promise<void> {
     const all = Object.values(this.#idle).flatMap((idle) => idle.splice(0));
     for (const { timer } of all) clearTimeout(timer);
     // Fails if the connection of the run is lost.

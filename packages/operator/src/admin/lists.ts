@@ -4,8 +4,7 @@ import { refusal } from '@partner-network/http/refusal';
 import type { ApiKey, GrantStatus, Store } from '@partner-network/store/port';
 import { grantStatus, type ListedGrant, listGrants } from '../operations/grants.ts';
 import { keyStatus } from '../operations/keys.ts';
-import { adminRefusal } from './refusals.ts';
-import { type Fields, timeOf } from './request.ts';
+import type { Fields } from './request.ts';
 
 /** A page: the records, and where the next page begins. */
 export interface Page {
@@ -29,8 +28,8 @@ async function pageOf<R extends object>(
 export interface ListQuery {
   readonly values: Fields;
   readonly limit: number;
-  /** The position of the previous page, as `positionOf` made it. */
-  readonly after: never;
+  /** The position of the previous page, as `positionOf` made it. Refuses a wrong cursor. */
+  after(): never;
 }
 
 type List = (store: Store, query: ListQuery) => Promise<Page>;
@@ -38,7 +37,7 @@ type List = (store: Store, query: ListQuery) => Promise<Page>;
 export const listPartnersPage: List = (store, { limit, after }) =>
   pageOf(
     limit,
-    (count) => store.listPartners({ after, limit: count }),
+    (count) => store.listPartners({ after: after(), limit: count }),
     ({ id }) => ({ id }),
   );
 
@@ -55,7 +54,7 @@ export async function shownKeys(store: Store, keys: readonly ApiKey[]): Promise<
 export const listKeysPage: List = (store, { values, limit, after }) =>
   pageOf(
     limit,
-    (count) => store.listKeys(values.partner_id as string | undefined, { after, limit: count }),
+    (count) => store.listKeys(values.partner_id as string | undefined, { after: after(), limit: count }),
     ({ partner_id, id }) => ({ partner_id, id }),
     (keys) => shownKeys(store, keys),
   );
@@ -70,29 +69,24 @@ export const listGrantsPage: List = (store, { values, limit, after }) => {
     throw refusal('MISSING_REQUIRED_PARAMETER', { field: 'partner_id or customer_id' }, 'partner_id');
   }
   const status = values.status as GrantStatus | undefined;
-  const query = { partnerId, customerId, status, at: toTime(Date.now()), after };
+  const query = { partnerId, customerId, status, at: toTime(Date.now()) };
   return pageOf(
     limit,
-    (count) => listGrants(store, { ...query, limit: count }),
+    (count) => listGrants(store, { ...query, after: after(), limit: count }),
     ({ customer_id, id }) => ({ customer_id, id }),
     (grants) => grants.map(shownGrant),
   );
 };
 
 /** The time span of a log. */
-function spanOf(values: Fields) {
-  const [since, until] = [timeOf(values, 'since'), timeOf(values, 'until')];
-  if (since !== undefined && until !== undefined && since >= until) {
-    throw adminRefusal('INVALID_TIME', { field: 'since as a time before until' }, 'since');
-  }
-  return { since, until };
-}
+const spanOf = ({ since, until }: Fields) =>
+  ({ since, until }) as Record<'since' | 'until', string | undefined>;
 
 export const listAuditPage: List = (store, { values, limit, after }) => {
   const { actor, action, target } = values as Record<string, string | undefined>;
   return pageOf(
     limit,
-    (count) => store.listAudit({ actor, action, target, ...spanOf(values), after, limit: count }),
+    (count) => store.listAudit({ actor, action, target, ...spanOf(values), after: after(), limit: count }),
     ({ at, seq }) => ({ at, seq }),
     (entries) => entries.map(({ seq: _, ...entry }) => entry),
   );
@@ -123,7 +117,7 @@ export const listReceiptsPage: List = async (store, { values, limit, after }) =>
   const query = { ...owner, requestId: request_id?.toLowerCase(), customerId, outcome, ...spanOf(values) };
   return pageOf(
     limit,
-    (count) => store.listReceipts({ ...query, after, limit: count }),
+    (count) => store.listReceipts({ ...query, after: after(), limit: count }),
     ({ at, request_id: id }) => ({ at, request_id: id }),
   );
 };
@@ -134,7 +128,7 @@ export const listUsagePage: List = async (store, { values, limit, after }) => {
   const by = (values.by ?? 'hour') as 'hour' | 'day';
   return pageOf(
     limit,
-    (count) => store.listUsage({ ...owner, by, ...spanOf(values), after, limit: count }),
+    (count) => store.listUsage({ ...owner, by, ...spanOf(values), after: after(), limit: count }),
     ({ count: _, ...position }) => position,
   );
 };

@@ -54,9 +54,9 @@ function pageOf(publicUrl: string): string {
 <h1>Administrative API</h1>
 <p>Base URL <code>${escaped(publicUrl + adminBasePath)}</code> · <a href="${openApiPath.slice(1)}">OpenAPI
 document</a></p>
-<p>Send an administrative key with every request: <code>Authorization: Bearer pna_…</code>. An operator creates
-it with <code>partner-network admin-keys create</code>. Every request can be repeated: a lost answer is never a
-doubled effect.</p>
+<p>Send an administrative key with every request: <code>Authorization: Bearer pna_…</code>. An operator
+creates it with <code>partner-network admin-keys create</code>. Every request can be repeated: a lost answer
+is never a doubled effect.</p>
 <h2>Roles</h2>
 <dl>${roles.join('')}</dl>
 <nav aria-label="Operations"><h2>Operations</h2><ul>${links.join('')}</ul></nav>

@@ -1,12 +1,11 @@
 /** What a request of the administrative API says: its path, its query, its body and its author. */
 import { isUtf8 } from 'node:buffer';
-import { echo, isCleanText, isLongerThan } from '@partner-network/common/text';
+import { holdsKey, isCleanText, isLongerThan, printable } from '@partner-network/common/text';
 import { normalizeTime } from '@partner-network/common/times';
 import { adminLimits } from '@partner-network/contract/admin/limits';
 import type { AdminOperation } from '@partner-network/contract/admin/operations';
-import { echoedCharacters } from '@partner-network/contract/limits';
 import type { RecordSchema } from '@partner-network/contract/records';
-import { encodingOfBody, readBody, typeOfBody } from '@partner-network/http/body';
+import { encodingOfBody, hasBody, readBody, typeOfBody } from '@partner-network/http/body';
 import type { Exchange } from '@partner-network/http/handle';
 import { decode } from '@partner-network/http/parameters/query';
 import { refusal } from '@partner-network/http/refusal';
@@ -33,20 +32,27 @@ export function pathOf(
   return Object.fromEntries(
     Object.entries(pathParameters).map(([name, maxLength]) => {
       const text = decode(encoded[name]!.replaceAll('+', '%2B'));
-      if (text === undefined || !isCleanText(text)) throw refusal('INVALID_CHARACTER', {}, name);
+      const isSound = text !== undefined && isCleanText(text) && !holdsKey(text);
+      if (!isSound) throw refusal('INVALID_CHARACTER', {}, name);
       if (isLongerThan(text, maxLength)) throw refusal('VALUE_TOO_LONG', { max: maxLength }, name);
       return [name, text];
     }),
   );
 }
 
-/** A time of the query, in the form in which times are stored. */
-export function timeOf(values: Fields, name: string): string | undefined {
-  const text = values[name];
-  if (text === undefined) return undefined;
-  const time = normalizeTime(String(text));
-  if (time === undefined) throw adminRefusal('INVALID_TIME', {}, name);
-  return time;
+/** The query with its times in the form in which they are stored. */
+export function withTimes(values: Fields): Fields {
+  const times: Record<string, string> = {};
+  for (const name of ['since', 'until']) {
+    if (values[name] === undefined) continue;
+    const time = normalizeTime(String(values[name]));
+    if (time === undefined) throw adminRefusal('INVALID_TIME', {}, name);
+    times[name] = time;
+  }
+  if ((times.since ?? '') >= (times.until ?? '9')) {
+    throw adminRefusal('INVALID_TIME', { field: 'since as a time before until' }, 'since');
+  }
+  return { ...values, ...times };
 }
 
 const limits = {
@@ -60,17 +66,27 @@ export function createBodyReader({ bodies = [], isBodyOptional = false }: AdminO
   const checks = bodies.map((schema) => ({ schema, check: createChecker(schema) }));
 
   return async (exchange: Exchange): Promise<Fields> => {
-    const type = typeOfBody(exchange);
-    if (checks.length === 0 || (type === undefined && isBodyOptional)) return {};
-    if ((type ?? 'application/json') !== 'application/json' || encodingOfBody(exchange) !== 'identity') {
+    if (checks.length === 0 || (isBodyOptional && !hasBody(exchange))) return {};
+    if (typeOfBody(exchange) !== 'application/json' || encodingOfBody(exchange) !== 'identity') {
       throw adminRefusal('UNSUPPORTED_MEDIA_TYPE', { types: 'application/json, without an encoding' });
     }
     const value = parse(Buffer.concat(await readBody(exchange, limits)));
     const { check } = checks.find(({ schema }) => fits(schema, value)) ?? checks.at(-1)!;
     const { fields, rejections } = check(value);
+    for (const [field, text] of Object.entries(fields)) {
+      const mistake = typeof text === 'string' && field !== 'key' && mistakeIn(field, text);
+      if (mistake) rejections.push({ code: 'INVALID_CHARACTER', field, detail: mistake });
+    }
     if (rejections.length > 0) throw refusalOfBody(rejections);
     return fields;
   };
+}
+
+/** These texts are stored and shown, which a key must never be. A reason must be seen by its readers. */
+function mistakeIn(field: string, text: string): string | undefined {
+  if (holdsKey(text)) return 'Remove the API key: this text is stored and shown.';
+  const isSeen = field !== 'reason' || (text.trim() !== '' && printable(text) === text);
+  return isSeen ? undefined : 'Write a reason that can be seen, without invisible characters.';
 }
 
 const notJson = { ...rejection('INVALID_JSON'), detail: 'Send one JSON object, in UTF-8.' };
@@ -96,15 +112,14 @@ export function authorOf(
   const [name, ...others] = headerValues(rawHeaders, 'on-behalf-of').map((bytes) =>
     Buffer.from(bytes, 'latin1').toString(),
   );
-  const isSound =
-    name !== undefined &&
-    name !== '' &&
-    isCleanText(name) &&
-    !isLongerThan(name, adminLimits.reasonCharacters);
-  if (name !== undefined && (!isSound || others.length > 0)) {
-    const field = 'On-Behalf-Of';
-    throw refusal('INVALID_CHARACTER', { field: `one header ${field} of 1 to 256 characters` }, field);
+  const field = 'On-Behalf-Of';
+  if (others.length > 0) throw refusal('CONFLICTING_PARAMETERS', {}, field);
+  if (name !== undefined) {
+    const max = adminLimits.reasonCharacters;
+    if (isLongerThan(name, max)) throw refusal('VALUE_TOO_LONG', { max }, field);
+    const isSeen = name.trim() !== '' && printable(name) === name && !holdsKey(name);
+    if (!isSeen || !isCleanText(name)) throw refusal('INVALID_CHARACTER', {}, field);
   }
-  const details = name === undefined ? {} : { on_behalf_of: echo(name, echoedCharacters * 4) };
+  const details = name === undefined ? {} : { on_behalf_of: name };
   return { actor: `admin-key:${id}`, action, reason, details };
 }

@@ -36,6 +36,10 @@ export async function openAdmin(
   log: Logger,
   opened: AsyncDisposableStack,
 ) {
+  store.onFileFailure?.((failure) => {
+    if (failure === undefined) log.warn('the database files are back; requests are answered again');
+    else log.error({ failure }, 'the database files were replaced or removed; every request gets a 503');
+  });
   const journal = createJournal(store, log);
   opened.defer(journal.close);
   const batches = new BatchSender(store, log);

@@ -92,7 +92,7 @@ const lookedUp = 500;
  * Adds the time and the actor of a revocation, from the audit log. A grant that an import revoked has the
  * time of its line, and no name: the entry of an import does not list its records.
  */
-async function withRevocations(store: Store, grants: readonly Grant[]): Promise<ListedGrant[]> {
+export async function withRevocations(store: Store, grants: readonly Grant[]): Promise<ListedGrant[]> {
   const listed: ListedGrant[] = [];
   for (let start = 0; start < grants.length; start += lookedUp) {
     const some = grants.slice(start, start + lookedUp);

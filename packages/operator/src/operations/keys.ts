@@ -115,8 +115,10 @@ export async function putRotation(store: Store, given: Rotation, by: Author): Pr
   try {
     const overlapMs = overlapSeconds * 1_000;
     const rotated = await store.rotateKey(replaces, { ...replacement, overlapMs }, { ...by, details });
-    if (rotated === undefined) throw new KeyNotActive(keyStatus(await requireKey(store, replaces)));
-    return { key: rotated.key, secret };
+    if (rotated !== undefined) return { key: rotated.key, secret };
+    // The same request at the same time may have replaced the key.
+    if ((await store.findKeyById(id)) !== undefined) return await putRotation(store, given, by);
+    throw new KeyNotActive(keyStatus(await requireKey(store, replaces)));
   } catch (error) {
     if (!(error instanceof AlreadyExists)) throw error;
     return putRotation(store, given, by);

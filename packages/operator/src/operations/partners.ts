@@ -1,5 +1,4 @@
 /** What a change of a partner means, for the command line and for the administrative API. */
-import { OperatorError } from '@partner-network/common/operator-error';
 import { toTime } from '@partner-network/common/times';
 import { AlreadyExists, type Author, type Partner, type Store } from '@partner-network/store/port';
 import { findPersonalData } from '../ingest/personal-data/personal-data.ts';
@@ -19,14 +18,14 @@ export async function createPartner(store: Store, id: string, name: string, by: 
 }
 
 export async function renamePartner(store: Store, id: string, name: string, by: Author): Promise<Partner> {
-  const { name: from } = await requirePartner(store, id);
-  if (from !== name) {
+  for (;;) {
+    const partner = await requirePartner(store, id);
+    const { name: from } = partner;
+    if (from === name) return partner;
     const author = { ...by, details: { ...by.details, ...namesForAudit({ from, to: name }) } };
-    if (!(await store.renamePartner(id, from, name, author))) {
-      throw new OperatorError(`Another command renamed partner ${id} just now. Run this command again.`);
-    }
+    // False if somebody else has renamed it meanwhile.
+    await store.renamePartner(id, from, name, author);
   }
-  return requirePartner(store, id);
 }
 
 /** Creates the partner, or gives it this name. Safe to repeat. */

@@ -63,7 +63,7 @@ for (const engine of engines) {
   });
 }
 
-test('a batch that another command locks out gets 503 after 2 s, and is written later (sqlite)', async (t) => {
+test('a batch behind a lock gets 503 after 2 s, and is written later (sqlite)', async (t) => {
   const { url } = await filled(t, 'sqlite');
   const { send } = await startAdmin(t, url, quiet);
   const writer = new DatabaseSync(url.slice('sqlite:'.length));
@@ -76,7 +76,7 @@ test('a batch that another command locks out gets 503 after 2 s, and is written 
   assert.equal((await send('balances', lineOf('locked', 1))).status, 200);
 });
 
-test('a batch that another command locks out gets 503 after 2 s, and is written later (postgres)', async (t) => {
+test('a batch behind a lock gets 503 after 2 s, and is written later (postgres)', async (t) => {
   const { url } = await filled(t, 'postgres');
   const { send } = await startAdmin(t, url, quiet);
   const owner = await connectTo(t, url);

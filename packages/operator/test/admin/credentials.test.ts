@@ -88,7 +88,7 @@ test('unknown paths are 404 and other methods 405, with and without a key', asyn
   assertErrors(await send('/partners/a/b'), 404, 'NOT_FOUND');
   const refused = await send('/partners', { method: 'DELETE' });
   assertErrors(refused, 405, 'METHOD_NOT_ALLOWED');
-  assert.equal(refused.headers.get('allow'), 'GET, HEAD');
+  assert.equal(refused.headers.get('allow'), 'GET, HEAD, OPTIONS');
   const { status } = await fetch(`${address}/admin/v1/nope`);
   assert.equal(status, 404);
 });

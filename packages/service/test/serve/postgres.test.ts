@@ -106,7 +106,7 @@ test(
     assertFailed(
       disabled,
       1,
-      /^The database denies access: permission denied for table partners\. This command .*\n.* still work /,
+      /^The database denies access: permission denied for table partners\. This command .*\n.* still work /m,
     );
   },
 );

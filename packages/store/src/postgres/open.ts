@@ -1,4 +1,5 @@
 import { postgresBounds } from '@partner-network/common/bounds/postgres';
+import { adminBounds } from '@partner-network/common/bounds/serve';
 import type { Environment } from '@partner-network/contract/environments';
 import type { Purpose, StoreOptions } from '../address.ts';
 import type { Store } from '../port.ts';
@@ -62,7 +63,8 @@ export async function openPostgres(
   const isSpread = purpose === 'serve' && (await hasCitus(first.connection));
   const primaryWatch = new PrimaryWatch(urls, environment, first);
   const settings = { connections, keepsSession, isServing: purpose === 'serve' };
-  const primary = new Pool({ ...settings, source: primaryWatch });
+  const lockMs = purpose === 'admin' ? adminBounds.lockMs : undefined;
+  const primary = new Pool({ ...settings, source: primaryWatch, lockMs });
   // A separate connection: receipts and key uses are written even while all others are busy.
   const separate = (name: string, more: Partial<PoolSettings> = { connections: 1 }) =>
     new Pool({ ...settings, source: primaryWatch, name: `partner-network ${name}`, ...more });

@@ -1,5 +1,5 @@
 /** Reads and deletes counts of answers, in SQL that both engines understand. */
-import { toTime } from '@partner-network/common/times';
+import { latestTimeMs, toTime } from '@partner-network/common/times';
 import type { Usage, UsageCount, UsageQuery } from '../port.ts';
 import { createPruning } from './prune.ts';
 import { createConditions, type Row, type Sql } from './statement.ts';
@@ -22,7 +22,7 @@ export function createUsage(rows: Sql['rows'], dayOf: string, audit: Sql['rows']
       const { values, parameter, add, addSpan, text } = createConditions();
       add(partnerId, (value) => `partner_id = ${value}`);
       add(keyId, (value) => `key_id = ${value}`);
-      addSpan(since && startOf(since, by), until);
+      addSpan(since && startOf(since, by), until && endOf(until, by));
       const selected = text();
       const last = after && [after.from, after.partner_id, after.key_id, after.operation, after.code];
       const isOlder = last === undefined ? 'true' : `(${order}) < (${last.map(parameter).join(', ')})`;
@@ -45,6 +45,12 @@ export function createUsage(rows: Sql['rows'], dayOf: string, audit: Sql['rows']
 export function startOf(time: string, unit: UsageQuery['by']): string {
   const ms = Date.parse(time);
   return toTime(ms - (((ms % lengthMs[unit]) + lengthMs[unit]) % lengthMs[unit]));
+}
+
+/** The end of the hour or day in which a time falls, or the time itself if a new one begins there. */
+function endOf(time: string, unit: UsageQuery['by']): string {
+  const start = startOf(time, unit);
+  return start === time ? time : toTime(Math.min(Date.parse(start) + lengthMs[unit], latestTimeMs));
 }
 
 function countOfRow({ at, count, ...row }: Row): UsageCount {

@@ -63,12 +63,19 @@ export function transaction<Result>(
   });
 }
 
-/** Prepares each statement when it runs: an operator's command runs only a few. */
-export function plainSql(db: DatabaseSync): Sql {
+/**
+ * Prepares each statement when it runs: an operator's command runs only a few. `before` runs before each
+ * statement or transaction, and throws if the database cannot be used.
+ */
+export function plainSql(db: DatabaseSync, before: () => void = () => {}): Sql {
   const run = ([text, ...values]: BoundStatement) => db.prepare(text).all(numbered(values));
   return {
-    rows: async (...statement) => attempt(db, () => run(statement)),
+    rows: async (...statement) => {
+      before();
+      return attempt(db, () => run(statement));
+    },
     transaction: async (steps, mode = 'keep') => {
+      before();
       const work = () => {
         const running = steps();
         let step = running.next();

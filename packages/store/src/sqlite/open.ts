@@ -44,13 +44,15 @@ export function openSqlite(file: string, environment: Environment, purpose: Purp
         ? requireCurrent(db, environment)
         : migrate(db, environment, databaseSchema, mayCreate(purpose));
     if (purpose === 'feed') db.exec(`pragma busy_timeout = ${storeBounds.sqliteFeedBusyMs}`);
+    // A service that runs for months must notice that its file was replaced: a change would be lost.
+    const sql = plainSql(db, purpose === 'admin' ? () => watch?.requireNow() : undefined);
     const receiptsPath = receiptsFileOf(path);
     const requireReceipts = () => watch?.requireNow(receiptsPath);
     const { closeReceipts, ...receipts } = createReceipts(
       path,
       environment,
       purpose,
-      plainSql(db).rows,
+      sql.rows,
       requireReceipts,
     );
     if (purpose === 'serve') {
@@ -67,11 +69,11 @@ export function openSqlite(file: string, environment: Environment, purpose: Purp
       metrics: [],
       ...(watch && { onFileFailure: watch.onChange }),
       ...createReads(db, watch),
-      ...createAccounts(plainSql(db)),
-      ...createAdminKeys(plainSql(db)),
-      rotateCursorKey: createRotation(plainSql(db)),
-      ...createMoves(plainSql(db)),
-      ...createAuditLog(plainSql(db), oneAtATime, auditInRanges),
+      ...createAccounts(sql),
+      ...createAdminKeys(sql),
+      rotateCursorKey: createRotation(sql),
+      ...createMoves(sql),
+      ...createAuditLog(sql, oneAtATime, auditInRanges),
       ...createImports(db, path, () => watch?.requireNow()),
       exportRecords: createExport(path),
       ...receipts,

@@ -35,6 +35,8 @@ export interface PoolSettings extends Pick<StoreOptions, 'connections' | 'keepsS
   readonly waitMs?: number;
   /** The timeout of a statement. */
   readonly statementMs?: number;
+  /** How long a statement waits for a lock. Without it, as long as the statement may take. */
+  readonly lockMs?: number | undefined;
 }
 
 export type Rows = readonly Row[];
@@ -81,6 +83,7 @@ export class Pool implements Sql {
       ...(keepsSession && { options: isServing ? planSettings : timeStyle }),
       ...(!isServing && { connectionTimeoutMillis: commandConnectMs }),
       ...(isServing && keepsSession && { statement_timeout: this.#statementMs }),
+      ...(settings.lockMs !== undefined && keepsSession && { lock_timeout: settings.lockMs }),
     };
     this.#waiting = createWaitQueue(settings.waitMs ?? postgresPoolWaitMs, () => {
       this.#waitTimeouts += 1;

@@ -18,7 +18,7 @@ import { print, runProgram, say, wholeRun } from '../lib/program.ts';
 
 const about = `
 Starts a Citus cluster on this machine, a coordinator and two workers, and runs on it the suite of the store,
-the tests of both listings and of imports, and migrations. Then it runs the scenes in checks/citus/test, each
+the tests of both listings, of imports and of the administrative API, and migrations. Then it runs the scenes in checks/citus/test, each
 on a cluster of its own: nodes are killed, frozen, restarted and shards moved. Ends with status 1 if a test
 fails.
 
@@ -46,6 +46,7 @@ const suites = {
     'packages/service/test/{brands,balances}/*.test.ts',
     'packages/operator/test/ingest/{import{,-batches,-follow,-bad-json},killed,model}.test.ts',
   ],
+  admin: ['packages/operator/test/admin/{batches,changes,command,lists}.test.ts'],
   migrations: ['checks/citus/test/migrations.test.ts'],
 };
 

@@ -155,11 +155,14 @@ for (const role of Object.keys(roles) as RoleName[]) {
     const purpose = role === 'network_serve' ? 'serve' : 'command';
     const store = await openStore(parseDatabaseUrl(inRole)!, 'sandbox', purpose);
     t.after(() => store.close());
+    const client = await connectTo(t, inRole);
+    const { rowCount } = await client.query(`select from pg_extension where extname = 'citus'`);
     for (const [what, deed, ...able] of deeds) {
+      // Citus has no privileges on columns: docs/how-to/operators/separate-duties.md.
+      if (rowCount === 1 && role === 'network_support' && what === 'rename a partner') continue;
       if (able.includes(role)) await assert.doesNotReject(() => deed(store), `${role} cannot ${what}`);
       else await assert.rejects(() => deed(store), /permission denied|may disable/, `${role} can ${what}`);
     }
-    const client = await connectTo(t, inRole);
     for (const statement of [
       ...[
         'delete from audit_log',

@@ -10,7 +10,9 @@ export async function urlInRole(t: Lifetime, url: string, role: RoleName): Promi
   const owner = await connectTo(t, url);
   // If the server requires a password, the role gets the password of the URL.
   const password = decodeURIComponent(new URL(url).password).replaceAll("'", "''");
-  for (const statement of statementsOf(role)) await owner.query(statement.replaceAll(role, group!));
+  const { rowCount } = await owner.query(`select from pg_extension where extname = 'citus'`);
+  const statements = statementsOf(role, rowCount === 1);
+  for (const statement of statements) await owner.query(statement.replaceAll(role, group!));
   await owner.query(`create role ${person} login password '${password}' in role ${group}`);
   afterAllElse(t, async () => {
     const place = Object.assign(new URL(url), { pathname: 'postgres' }).href;

@@ -20,8 +20,8 @@ export const adminBounds = {
   batches: 4,
   batchesWaiting: 64,
   batchWaitMs: 2_000,
-  /** Bytes of bodies in memory. Further bodies wait, so 30 bodies of 16 MiB take no more than 4. */
-  bodiesBytes: 64 * 1024 * 1024,
+  /** Bytes of bodies in memory. Further bodies wait, so 30 bodies of 16 MiB take no more than 2. */
+  bodiesBytes: 32 * 1024 * 1024,
   /** How long a change waits for a lock of another command, ms. */
   lockMs: 2_000,
   /** Milliseconds between two attempts while another command holds a lock. */

@@ -5,13 +5,13 @@ import { type Chance, chanceOf } from '../../packages/testkit/model/chance.ts';
 export const quietStartMs = 8_000;
 export const quietEndMs = 15_000;
 
-/** A restarted instance first drains for the default drain delay of `serve`. */
+/** A restarted instance first drains for the default drain delay. */
 const drainMs = 5_000;
 
 const pauseMs = { shortest: 500, longest: 4_000 };
 const chanceOfSecond = 0.4;
 
-export type Part = 'instance a' | 'instance b' | 'redis' | 'standby' | 'primary' | 'balancer';
+export type Part = 'instance a' | 'instance b' | 'admin' | 'redis' | 'standby' | 'primary' | 'balancer';
 export type Harm = 'kill' | 'freeze' | 'restart' | 'silence' | 'slow' | 'hang up' | 'reload';
 
 export interface Fault {
@@ -25,6 +25,7 @@ export interface Fault {
 const harms: Readonly<Record<Part, Partial<Record<Harm, [shortestMs: number, longestMs: number]>>>> = {
   'instance a': { kill: [100, 4_000], freeze: [200, 6_000], restart: [0, 1_000] },
   'instance b': { kill: [100, 4_000], freeze: [200, 6_000], restart: [0, 1_000] },
+  admin: { kill: [100, 4_000], freeze: [200, 6_000], restart: [0, 1_000] },
   // A killed Redis starts empty: it has no persistence.
   redis: {
     kill: [0, 4_000],
@@ -75,7 +76,7 @@ function faultOf(chance: Chance, choices: readonly Kind[], atMs: number): Fault 
 }
 
 function overMsOf({ part, harm, atMs, forMs }: Fault): number {
-  return atMs + forMs + (isInstance(part) && harm === 'restart' ? drainMs : 0);
+  return atMs + forMs + ((isInstance(part) || part === 'admin') && harm === 'restart' ? drainMs : 0);
 }
 
 const isInstance = (part: Part) => part.startsWith('instance');

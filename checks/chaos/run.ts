@@ -65,7 +65,8 @@ export async function runPlan(
   let isStopped = false;
   const isOver = () => isStopped;
   const loading = { baseUrl: stage.baseUrl, recorder, chance: chanceOf(seed + 1), keys, isOver };
-  const writing = { url: stage.primary.url(), history, chance: chanceOf(seed + 2), isOver };
+  const adminPort = stage.admin.port;
+  const writing = { url: stage.primary.url(), adminPort, history, chance: chanceOf(seed + 2), isOver };
   const load = Promise.all([keepWalking(loading), keepWriting(writing, keys)]);
   load.catch(() => {});
 

@@ -5,6 +5,7 @@ import { digestOfKey, newApiKey } from '../../packages/service/src/auth/api-key.
 import { parseDatabaseUrl } from '../../packages/store/src/address.ts';
 import { openStore } from '../../packages/store/src/engines.ts';
 import type { ApiKey, Grant, Store } from '../../packages/store/src/port.ts';
+import { createAdminKeys } from '../../packages/testkit/admin/started.ts';
 
 export const byChaos = { actor: 'chaos', action: 'chaos' };
 
@@ -155,6 +156,7 @@ export async function fillWorld(url: string): Promise<void> {
     }
     const balances = allCustomers.flatMap((id) => balanceIndexes.map((index) => balanceOf(id, index, 0)));
     await importValues(store, 'balances', balances);
+    await createAdminKeys(store);
   } finally {
     await store.close();
   }

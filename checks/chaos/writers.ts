@@ -1,7 +1,9 @@
-/** Changes the data while it is read: imports, single rows, keys and grants. */
+/** Changes the data while it is read: imports, batches over HTTP, single rows, keys and grants. */
 import { setTimeout as wait } from 'node:timers/promises';
+import { adminBasePath } from '@partner-network/contract/admin/operations';
 import { importValues } from '../../packages/operator/src/ingest/import.ts';
 import type { Store } from '../../packages/store/src/port.ts';
+import { adminKeys } from '../../packages/testkit/admin/started.ts';
 import { run } from '../../packages/testkit/fixtures/run.ts';
 import type { Chance } from '../../packages/testkit/model/chance.ts';
 import { active, type Entry, type History } from './history.ts';
@@ -27,6 +29,8 @@ import {
 
 interface Writing {
   readonly url: string;
+  /** The port of the administrative service. */
+  readonly adminPort: number;
   readonly late: LateLines;
   readonly history: History;
   readonly chance: Chance;
@@ -94,14 +98,27 @@ async function inStore(url: string, work: (store: Store) => Promise<unknown>): P
 
 async function importAll(
   url: string,
-  kind: 'brands' | 'balances',
+  kind: 'brands',
   records: readonly unknown[],
-  partnerId?: PartnerId,
+  partnerId: PartnerId,
 ): Promise<void> {
   await inStore(url, async (store) => {
     const { rejected } = await importValues(store, kind, records, partnerId);
     if (rejected.length > 0) throw new Error(JSON.stringify(rejected));
   });
+}
+
+/** Sends a batch. It counts only once it is acknowledged, and is sent again otherwise. */
+async function sendBatch(port: number, kind: 'balances', records: readonly object[]): Promise<void> {
+  const response = await fetch(`http://127.0.0.1:${port}${adminBasePath}/${kind}/batches`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${adminKeys.INGEST}`, 'content-type': 'application/json' },
+    body: JSON.stringify(records),
+    // A frozen service does not answer.
+    signal: AbortSignal.timeout(10_000),
+  });
+  const text = await response.text();
+  if (response.status !== 200) throw new Error(`${response.status} ${text}`);
 }
 
 function brandEntry(partnerId: PartnerId, index: number, version: number): Entry {
@@ -143,9 +160,9 @@ async function importBrands({ url, history }: Writing, partnerId: PartnerId, ver
   });
 }
 
-/** Changes and deletes some balances of one customer in one import. */
+/** Changes and deletes some balances of one customer in one batch. */
 async function changeBalances(writing: Writing, version: number): Promise<void> {
-  const { url, history, chance, late } = writing;
+  const { adminPort, history, chance, late } = writing;
   const owner = chance.oneOf(allCustomers);
   const chosen = balanceIndexes.filter(() => chance.fraction() < 0.2);
   const changes = chosen.map((index) => {
@@ -157,7 +174,7 @@ async function changeBalances(writing: Writing, version: number): Promise<void> 
   });
   const entries = changes.map(({ entry }) => entry);
   const lines = changes.map(({ line }) => line);
-  await history.change(entries, () => importAll(url, 'balances', lines));
+  await history.change(entries, () => sendBatch(adminPort, 'balances', lines));
   for (const { index } of changes) {
     late.confirm('balances', `${owner} ${index}`, version, (older) => balanceOf(owner, index, older));
   }

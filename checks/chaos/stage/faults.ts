@@ -20,7 +20,7 @@ interface Process {
 }
 
 function actsOn(stage: Stage): Readonly<Record<Part, Partial<Record<Harm, Act>>>> {
-  const { instances, primary, standby, redis, balancer, harmWire } = stage;
+  const { instances, admin, primary, standby, redis, balancer, harmWire } = stage;
   const [a, b] = instances;
   const ofProcess = (process: Process, stop: () => Promise<unknown>): Partial<Record<Harm, Act>> => ({
     kill: [process.kill, process.start],
@@ -35,6 +35,7 @@ function actsOn(stage: Stage): Readonly<Record<Part, Partial<Record<Harm, Act>>>
   return {
     'instance a': ofProcess(a, a.terminate),
     'instance b': ofProcess(b, b.terminate),
+    admin: ofProcess(admin, admin.terminate),
     redis: { ...ofProcess(redis, redis.kill), ...ofWire('redis') },
     standby: ofProcess(standby, () => standby.stop('fast')),
     primary: { ...ofProcess(primary, () => primary.stop('fast')), ...ofWire('primary') },

@@ -43,16 +43,20 @@ export async function startStage(t: Lifetime, folder: string) {
   const redis = await startRedis(t);
   const wires = await startWires(t, [redis.port, primary.port, standby.port]);
   const [redisPort, primaryPort, standbyPort] = wires.ports;
-  const words = [
+  const database = [
     ...['--environment', 'sandbox', '--public-url', publicUrl],
     ...['--database', `postgres://postgres@127.0.0.1:${primaryPort}/postgres`],
+  ];
+  const words = [
+    ...database,
     ...['--replica', `postgres://postgres@127.0.0.1:${standbyPort}/postgres`],
     ...['--redis', `redis://127.0.0.1:${redisPort}`, '--instances', '2'],
   ];
   const instanceNamed = (name: string) =>
     createInstance(t, name, join(folder, `instance-${name}.log`), words);
   const instances = [await instanceNamed('a'), await instanceNamed('b')] as const;
-  await Promise.all(instances.map((instance) => instance.start()));
+  const admin = await createInstance(t, 'admin', join(folder, 'admin.log'), database, 'admin');
+  await Promise.all([...instances, admin].map((instance) => instance.start()));
   const balancer = await startHaproxy(t, instances, namingInstance);
   t.after(() => writeFileSync(join(folder, 'haproxy.log'), balancer.words()));
   return {
@@ -60,6 +64,7 @@ export async function startStage(t: Lifetime, folder: string) {
     standby,
     redis,
     instances,
+    admin,
     balancer,
     baseUrl: `http://127.0.0.1:${balancer.port}/network/v1`,
     harmWire: wires.harm,

@@ -141,7 +141,7 @@ export const groups: readonly { readonly heading: string; readonly commands: rea
         createAdminKey: [
           'admin-keys create',
           'Create a key of the administrative service, which is shown only once',
-          'partner-network admin-keys create --name "Ana Ruiz" --role SUPPORT',
+          'partner-network admin-keys create --name support-ana --role SUPPORT',
           'partner-network admin-keys create --name balances-feed --role INGEST --json',
         ],
         listAdminKeys: ['admin-keys list', 'List the administrative keys, without their secrets'],

@@ -1,4 +1,4 @@
-/** An instance of the service on fixed ports, which can be killed, frozen and started again. */
+/** An instance of a service on fixed ports, which can be killed, frozen and started again. */
 import { openSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { now } from '../fixtures/clock.ts';
@@ -16,7 +16,13 @@ const retryMs = 300;
 const pollMs = 50;
 
 /** Standard output and standard error go to the file `logPath`. */
-export async function createInstance(t: Lifetime, name: string, logPath: string, words: readonly string[]) {
+export async function createInstance(
+  t: Lifetime,
+  name: string,
+  logPath: string,
+  words: readonly string[],
+  command: 'serve' | 'admin' = 'serve',
+) {
   const [port, operationsPort] = [await freePort(), await freePort()];
   const flags = ['--port', String(port), '--ops-port', String(operationsPort)];
   const log = openSync(logPath, 'a');
@@ -28,7 +34,7 @@ export async function createInstance(t: Lifetime, name: string, logPath: string,
 
   function launch(program: string | undefined): void {
     hasEnded = false;
-    running = startCommand(t, ['serve', ...words, ...flags], {
+    running = startCommand(t, [command, ...words, ...flags], {
       ...(program !== undefined && { program }),
       stdout: log,
       stderr: log,

@@ -16,10 +16,14 @@ export interface BodyLimits {
 }
 
 /** The type of the body, in lower case and without its parameters. Undefined if the request has no body. */
-export function typeOfBody({ rawHeaders }: Exchange): string | undefined {
-  const [type, ...others] = headerValues(rawHeaders, 'content-type');
-  if (!hasBody(rawHeaders)) return undefined;
-  return others.length > 0 ? '' : (type ?? '').split(';')[0]!.trim().toLowerCase();
+export function typeOfBody(exchange: Exchange): string | undefined {
+  return hasBody(exchange.rawHeaders) ? statedType(exchange) : undefined;
+}
+
+/** The type that the headers state, also of an empty body. Empty if there is none, or more than one. */
+export function statedType({ rawHeaders }: Exchange): string {
+  const [type = '', ...others] = headerValues(rawHeaders, 'content-type');
+  return others.length > 0 ? '' : type.split(';')[0]!.trim().toLowerCase();
 }
 
 /** The encoding of the body: identity, gzip, or another one in lower case. */

@@ -13,12 +13,13 @@ import { within } from '@partner-network/common/timeout';
 import { Unavailable } from '@partner-network/common/unavailable';
 import { adminLimits } from '@partner-network/contract/admin/limits';
 import { echoedCharacters } from '@partner-network/contract/limits';
-import { announcedBytes, encodingOfBody, readBody, typeOfBody } from '@partner-network/http/body';
+import { announcedBytes, encodingOfBody, readBody, statedType } from '@partner-network/http/body';
 import type { Exchange } from '@partner-network/http/handle';
 import {
   type ImportAudit,
   type ImportCounts,
   type ImportKind,
+  type ImportRow,
   type Store,
   StoreLocked,
   UncertainCommit,
@@ -74,7 +75,8 @@ export class Batches {
   }
 
   async send(exchange: Exchange, options: BatchOptions): Promise<BatchOutcome> {
-    const type = typeOfBody(exchange);
+    // An empty batch is a batch: a sender may have nothing to send.
+    const type = statedType(exchange);
     const isKnown = type === lines || type === list;
     if (!isKnown || !['identity', 'gzip'].includes(encodingOfBody(exchange))) {
       const types = `${lines} (one record a line) or ${list} (a list), plain or with gzip`;
@@ -104,7 +106,7 @@ export class Batches {
       beginImport: async (...begin: Parameters<Store['beginImport']>) => {
         const run = await this.#runs.begin(...begin);
         hasUsedRun = run.isUsed;
-        return run;
+        return { ...run, stage: (rows: readonly ImportRow[]) => run.stage(seen.timesOf(rows)) };
       },
     };
     const work = () =>
@@ -147,7 +149,7 @@ async function untilUnlocked<Result>(
   }
 }
 
-/** The ids of lines, to name them in errors, and their newest time. Counts the lines. */
+/** The ids of lines, to name them in errors, and the newest time of valid lines. Counts the lines. */
 class Seen {
   ids = new Map<number, unknown>();
   newest: string | undefined;
@@ -164,14 +166,19 @@ class Seen {
   }
 
   #note(reading: Reading): void {
-    const { id, updated_at, deleted_at } = (('value' in reading && reading.value) || {}) as ImportedFields;
+    const { id } = (('value' in reading && reading.value) || {}) as { readonly id?: unknown };
     this.ids.set(reading.line, id);
-    const time = deleted_at ?? updated_at;
-    if (typeof time === 'string' && time > (this.newest ?? '')) this.newest = time;
+  }
+
+  /** Notes the newest time. A rejected line has no row: its time may be anything. */
+  timesOf(rows: readonly ImportRow[]): readonly ImportRow[] {
+    for (const { updated_at, deleted_at } of rows) {
+      const time = String(deleted_at ?? updated_at);
+      if (time > (this.newest ?? '')) this.newest = time;
+    }
+    return rows;
   }
 }
-
-type ImportedFields = Readonly<Record<'id' | 'updated_at' | 'deleted_at', unknown>>;
 
 /** An id may be anything that a line has in its place. An id that looks like personal data is not shown. */
 function shownId(id: unknown): { readonly id?: string } {

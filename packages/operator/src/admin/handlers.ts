@@ -4,6 +4,7 @@ import { toTime } from '@partner-network/common/times';
 import type { AdminOperationId } from '@partner-network/contract/admin/operations';
 import type { Scope } from '@partner-network/contract/scopes';
 import type { Exchange } from '@partner-network/http/handle';
+import { environmentOfAdminKey } from '@partner-network/service/auth/api-key';
 import type { AdminKeyOnFile, Author, ImportKind, Store } from '@partner-network/store/port';
 import { rejection } from '../ingest/rejections.ts';
 import { putGrant, revokeGrant } from '../operations/grants.ts';
@@ -90,6 +91,11 @@ async function namedPartner(store: Store, { partner_id }: Fields): Promise<strin
 
 const defaultOverlapSeconds = 86_400;
 
+/** No request reads administrative keys. But whoever looks for a leaked one must not think it is harmless. */
+const isAdministrative =
+  'This is an administrative key. Find it with "partner-network keys find -", ' +
+  'and revoke it with "partner-network admin-keys revoke".';
+
 const handlers: Readonly<Record<AdminOperationId, Handler>> = {
   listPartners: listing('partners', listPartnersPage),
   getPartner: async ({ store, path }) => ({ body: { partner: await requirePartner(store, path.id!) } }),
@@ -118,7 +124,9 @@ const handlers: Readonly<Record<AdminOperationId, Handler>> = {
   revokeKey: async ({ store, path, by }) =>
     issued(store, { key: await revokeKey(store, path.id!, by('keys revoke')) }),
   findKey: async ({ store, body }) => {
-    const key = await findKeyByText(store, String(body.key));
+    const text = String(body.key);
+    if (environmentOfAdminKey(text) !== undefined) throw notFound(isAdministrative);
+    const key = await findKeyByText(store, text);
     if (key === undefined) throw notFound('There is no such key in this environment.');
     return issued(store, { key });
   },

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { digestOfKey } from '../../../service/src/auth/api-key.ts';
 import { future, keys } from '../../../testkit/fixtures/fixture.ts';
 import { keepKeysIn } from '../../../testkit/watch/logs.ts';
-import { adminScene, assertErrors, engines } from './scene.ts';
+import { adminKeys, adminScene, assertErrors, engines } from './scene.ts';
 
 for (const engine of engines) {
   test(`a partner is created, renamed, disabled and enabled; each again is safe (${engine})`, async (t) => {
@@ -55,6 +55,9 @@ for (const engine of engines) {
     const found = await post('/keys/find', { key: first.body.secret }, { role: 'SUPPORT' });
     assert.deepEqual(found.body, { key: first.body.key });
     assertErrors(await post('/keys/find', { key: keys.neverIssued }), 404, 'NOT_FOUND');
+    const administrative = await post('/keys/find', { key: adminKeys.VIEWER });
+    assertErrors(administrative, 404, 'NOT_FOUND');
+    assert.match(administrative.body.errors[0].detail, /^This is an administrative key\. .*revoke it with/);
     const revoked = await post('/keys/KEY_A/revoke', undefined, { role: 'SUPPORT' });
     assert.equal(revoked.body.key.status, 'revoked');
     assert.deepEqual((await post('/keys/KEY_A/revoke')).body, revoked.body);

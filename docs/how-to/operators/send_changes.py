@@ -170,7 +170,7 @@ def keep(path, rejected):
             errors = [{k: e[k] for k in ("field", "code", "detail") if k in e} for e in found]
             record = line.decode("utf-8", "replace")
             entry = {"line": number, "errors": errors, "record": record}
-            file.write(json.dumps(entry, ensure_ascii=False) + "\n")
+            file.write(json.dumps(entry, ensure_ascii=False, separators=(",", ":")) + "\n")
 
 
 def send_all(options, key, file):

@@ -105,7 +105,9 @@ test('administration.md creates a key, starts the service, checks it, and rotate
   service = await page.serve();
   const ports = (block: string) => block.replace('--ops-port 9091', '--ops-port "$ADMIN_OPS_PORT"');
   await page.next(/^The instance at \S+ is ready\.\n.*^partner_network_build_info\{/ms, ports);
-  keepKeysIn(await page.next(/^pna_live_\w+\n\nCreated administrative key .* The old key ADMIN_KEY_\S+ expires /));
+  keepKeysIn(
+    await page.next(/^pna_live_\w+\n\nCreated administrative key .* The old key ADMIN_KEY_\S+ expires /),
+  );
   page.end();
   await stop();
 });

@@ -57,7 +57,9 @@ test('every flag that a page names exists', async () => {
 });
 
 /** Variables of shell commands and of psql on a page, and of the shipped systemd units. */
-const shellVariables = ['API_KEY', 'FEED_FLAGS', 'LEAKED_KEY', 'LC_ALL', 'ON_ERROR_STOP'];
+const shellVariables = [
+  ...['ADMIN_KEY', 'API_KEY', 'FEED_FLAGS', 'INGEST_KEY', 'LEAKED_KEY', 'LC_ALL', 'ON_ERROR_STOP'],
+];
 
 test('every variable and code that a page names exists', () => {
   const known = new Set([

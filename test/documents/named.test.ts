@@ -21,12 +21,14 @@ function named(pattern: RegExp, textOf: (page: string) => string = read): Map<st
 /** Code within a line of text. Tests run the code blocks. */
 const spansOf = (page: string) => (proseOf(page).match(/`[^`]+`/g) ?? []).join('\n');
 
-/** Flags of npm, Node, podman, Prometheus, Prism and the programs for contributors. */
+/** Flags of npm, Node, podman, Prometheus, Prism, the example senders and the programs for contributors. */
 const othersFlags = [
   ...[
     'engine',
     'errors',
     'file',
+    'give-up-after',
+    'gzip',
     'health-cmd',
     'health-interval',
     'init',
@@ -42,7 +44,7 @@ const othersFlags = [
     'rows',
     'seconds',
   ],
-  ...['silent', 'tag', 'ulimit', 'web.listen-address'],
+  ...['silent', 'tag', 'ulimit', 'url', 'web.listen-address'],
 ];
 
 test('every flag that a page names exists', async () => {

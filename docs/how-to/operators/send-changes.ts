@@ -138,8 +138,9 @@ async function attempt(body: Buffer<ArrayBuffer>, count: number): Promise<Answer
   const { status } = response;
   const answer = readJson(text);
   if ([200, 207, 422].includes(status) && answer.read === count) return answer as Answer;
-  const request_id = response.headers.get('x-request-id');
-  const said = `The service answered ${status}${errorsOf(answer)}${request_id ? ` (request ${request_id}).` : '.'}`;
+  const requestId = response.headers.get('x-request-id');
+  const named = requestId === null ? '' : ` (request ${requestId})`;
+  const said = `The service answered ${status}${errorsOf(answer)}${named}.`;
   // A 200 without counts is not from the service, or was cut off.
   if (!repeated.includes(status) && status !== 200) throw new Stopped(said);
   const asked = response.headers.get('retry-after') ?? '';

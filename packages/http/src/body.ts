@@ -20,7 +20,7 @@ export function typeOfBody(exchange: Exchange): string | undefined {
   return hasBody(exchange.rawHeaders) ? statedType(exchange) : undefined;
 }
 
-/** The type that the headers state, also of an empty body. Empty if there is none, or more than one. */
+/** The type that the headers state, also of an empty body. Empty if they state no type, or several. */
 export function statedType({ rawHeaders }: Exchange): string {
   const [type = '', ...others] = headerValues(rawHeaders, 'content-type');
   return others.length > 0 ? '' : type.split(';')[0]!.trim().toLowerCase();

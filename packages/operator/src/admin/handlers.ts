@@ -91,7 +91,7 @@ async function namedPartner(store: Store, { partner_id }: Fields): Promise<strin
 
 const defaultOverlapSeconds = 86_400;
 
-/** No request reads administrative keys. But a client that looks for a leaked one must not think it harmless. */
+/** No request reads administrative keys. But a client that looks for a leaked one must not think it safe. */
 const isAdministrative =
   'This is an administrative key. Find it with "partner-network keys find -", ' +
   'and revoke it with "partner-network admin-keys revoke".';

@@ -15,15 +15,10 @@ export interface BodyLimits {
   readonly tooLarge: () => Refusal;
 }
 
-/** The type of the body, in lower case and without its parameters. Undefined if the request has no body. */
-export function typeOfBody(exchange: Exchange): string | undefined {
-  return hasBody(exchange.rawHeaders) ? statedType(exchange) : undefined;
-}
-
-/** The type that the headers state, also of an empty body. Empty if they state no type, or several. */
-export function statedType({ rawHeaders }: Exchange): string {
-  const [type = '', ...others] = headerValues(rawHeaders, 'content-type');
-  return others.length > 0 ? '' : type.split(';')[0]!.trim().toLowerCase();
+/** The type of the body, in lower case and without its parameters. Empty if it is not clear. */
+export function typeOfBody({ rawHeaders }: Exchange): string {
+  const [type, ...others] = headerValues(rawHeaders, 'content-type');
+  return others.length > 0 ? '' : (type ?? '').split(';')[0]!.trim().toLowerCase();
 }
 
 /** The encoding of the body: identity, gzip, or another one in lower case. */
@@ -31,7 +26,7 @@ export function encodingOfBody({ rawHeaders }: Exchange): string {
   return headerValues(rawHeaders, 'content-encoding').join().trim().toLowerCase() || 'identity';
 }
 
-function hasBody(rawHeaders: readonly string[]): boolean {
+export function hasBody({ rawHeaders }: Exchange): boolean {
   const length = lengthOf(rawHeaders);
   return length === undefined ? headerValues(rawHeaders, 'transfer-encoding').length > 0 : length > 0;
 }

@@ -13,7 +13,7 @@ import { within } from '@partner-network/common/timeout';
 import { Unavailable } from '@partner-network/common/unavailable';
 import { adminLimits } from '@partner-network/contract/admin/limits';
 import { echoedCharacters } from '@partner-network/contract/limits';
-import { announcedBytes, encodingOfBody, readBody, statedType } from '@partner-network/http/body';
+import { announcedBytes, encodingOfBody, readBody, typeOfBody } from '@partner-network/http/body';
 import type { Exchange } from '@partner-network/http/handle';
 import {
   type ImportAudit,
@@ -75,8 +75,7 @@ export class Batches {
   }
 
   async send(exchange: Exchange, options: BatchOptions): Promise<BatchOutcome> {
-    // An empty batch is a batch: a sender may have nothing to send.
-    const type = statedType(exchange);
+    const type = typeOfBody(exchange);
     const isKnown = type === lines || type === list;
     if (!isKnown || !['identity', 'gzip'].includes(encodingOfBody(exchange))) {
       const types = `${lines} (one record a line) or ${list} (a list), plain or with gzip`;

@@ -82,6 +82,15 @@ async function issued(store: Store, { key, secret }: Issued): Promise<Answered> 
   return created(secret !== undefined, { key: shown, secret });
 }
 
+/** The key to find. A client that looks for a leaked administrative key must not think that it is safe. */
+function partnersKeyOf({ key }: Fields): string {
+  if (environmentOfAdminKey(String(key)) === undefined) return String(key);
+  throw notFound(
+    'This is an administrative key. Find it with "partner-network keys find -", ' +
+      'and revoke it with "partner-network admin-keys revoke".',
+  );
+}
+
 /** The partner that a body names. */
 async function namedPartner(store: Store, { partner_id }: Fields): Promise<string> {
   const partner = await store.findPartner(String(partner_id));
@@ -90,11 +99,6 @@ async function namedPartner(store: Store, { partner_id }: Fields): Promise<strin
 }
 
 const defaultOverlapSeconds = 86_400;
-
-/** No request reads administrative keys. But a client that looks for a leaked one must not think it safe. */
-const isAdministrative =
-  'This is an administrative key. Find it with "partner-network keys find -", ' +
-  'and revoke it with "partner-network admin-keys revoke".';
 
 const handlers: Readonly<Record<AdminOperationId, Handler>> = {
   listPartners: listing('partners', listPartnersPage),
@@ -124,9 +128,7 @@ const handlers: Readonly<Record<AdminOperationId, Handler>> = {
   revokeKey: async ({ store, path, by }) =>
     issued(store, { key: await revokeKey(store, path.id!, by('keys revoke')) }),
   findKey: async ({ store, body }) => {
-    const text = String(body.key);
-    if (environmentOfAdminKey(text) !== undefined) throw notFound(isAdministrative);
-    const key = await findKeyByText(store, text);
+    const key = await findKeyByText(store, partnersKeyOf(body));
     if (key === undefined) throw notFound('There is no such key in this environment.');
     return issued(store, { key });
   },

@@ -6,7 +6,7 @@ import { adminLimits } from '@partner-network/contract/admin/limits';
 import type { AdminOperation } from '@partner-network/contract/admin/operations';
 import { echoedCharacters } from '@partner-network/contract/limits';
 import type { RecordSchema } from '@partner-network/contract/records';
-import { encodingOfBody, readBody, typeOfBody } from '@partner-network/http/body';
+import { encodingOfBody, hasBody, readBody, typeOfBody } from '@partner-network/http/body';
 import type { Exchange } from '@partner-network/http/handle';
 import { decode } from '@partner-network/http/parameters/query';
 import { refusal } from '@partner-network/http/refusal';
@@ -60,9 +60,8 @@ export function createBodyReader({ bodies = [], isBodyOptional = false }: AdminO
   const checks = bodies.map((schema) => ({ schema, check: createChecker(schema) }));
 
   return async (exchange: Exchange): Promise<Fields> => {
-    const type = typeOfBody(exchange);
-    if (checks.length === 0 || (type === undefined && isBodyOptional)) return {};
-    if ((type ?? 'application/json') !== 'application/json' || encodingOfBody(exchange) !== 'identity') {
+    if (checks.length === 0 || (isBodyOptional && !hasBody(exchange))) return {};
+    if (typeOfBody(exchange) !== 'application/json' || encodingOfBody(exchange) !== 'identity') {
       throw adminRefusal('UNSUPPORTED_MEDIA_TYPE', { types: 'application/json, without an encoding' });
     }
     const value = parse(await readBody(exchange, limits));

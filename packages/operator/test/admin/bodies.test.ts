@@ -1,14 +1,8 @@
 /** Bodies of requests that change something. */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { adminLimits } from '@partner-network/contract/admin/limits';
-import { readBody } from '../../../http/src/body.ts';
-import type { Exchange } from '../../../http/src/handle.ts';
-import type { Refusal } from '../../../http/src/refusal.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { adminKeys, adminScene, assertErrors } from './scene.ts';
 
@@ -82,25 +76,4 @@ test('a client that leaves in the middle of a body changes nothing', async (t) =
   socket.destroy();
   await until(10_000, () => lines().some(({ operation }) => operation === 'putPartner'));
   assert.equal(await store.findPartner('p'), undefined);
-});
-
-test('a body that does not arrive in time is a REQUEST_TIMEOUT, however slowly it is sent', async (t) => {
-  const refused = Promise.withResolvers<Refusal>();
-  const tooLarge = () => assert.fail('the body is small');
-  const server = createServer((request) => {
-    const exchange = { request, rawHeaders: request.rawHeaders } as unknown as Exchange;
-    readBody(exchange, { bytes: 1_000, ms: 300, tooLarge }).then(() => refused.reject(), refused.resolve);
-  }).listen(0, '127.0.0.1');
-  t.after(() => server.close());
-  await once(server, 'listening');
-  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
-  t.after(() => socket.destroy());
-  socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n');
-  const drip = setInterval(() => socket.write('x'), 20);
-  t.after(() => clearInterval(drip));
-  assert.deepEqual(
-    (await refused.promise).errors.map(({ code }) => code),
-    ['REQUEST_TIMEOUT'],
-  );
-  assert.equal(adminLimits.bodySeconds, 30);
 });

@@ -18,7 +18,7 @@ import { print, runProgram, say, wholeRun } from '../lib/program.ts';
 
 const about = `
 Starts a Citus cluster on this machine, a coordinator and two workers, and runs on it the suite of the store,
-the tests of both listings, of imports and of the administrative API, and migrations. Then it runs the scenes in checks/citus/test, each
+the tests of both listings, imports and the administrative API, and migrations. Then it runs the scenes in checks/citus/test, each
 on a cluster of its own: nodes are killed, frozen, restarted and shards moved. Ends with status 1 if a test
 fails.
 

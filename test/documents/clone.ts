@@ -4,6 +4,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync, syml
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { adminSettings } from '../../packages/operator/src/admin/settings.ts';
 import { serveSettings } from '../../packages/service/src/settings/serve.ts';
 import { freePort } from '../../packages/testkit/servers/free-port.ts';
 import { watchCommand } from '../../packages/testkit/watch/logs.ts';
@@ -42,17 +43,25 @@ function linkModules(from: string, to: string): void {
 
 /** Runs the commands of the documents in this folder. */
 export async function openTerminal(folder: string) {
-  const [port, operationsPort] = [await freePort(), await freePort()];
+  const ports = {
+    PORT: await freePort(),
+    OPS_PORT: await freePort(),
+    ADMIN_PORT: await freePort(),
+    ADMIN_OPS_PORT: await freePort(),
+  };
   const env = {
     ...freshEnvironment(),
-    PORT: String(port),
-    OPS_PORT: String(operationsPort),
+    ...Object.fromEntries(Object.entries(ports).map(([name, port]) => [name, String(port)])),
     // Shared by the documents' commands, about eighty.
     NODE_COMPILE_CACHE: join(folder, '.compiled'),
   };
   /** Replaces the ports of the documents by free ports. */
   const here = (script: string) =>
-    script.replaceAll(':8080', `:${port}`).replaceAll(':9090', `:${operationsPort}`);
+    script
+      .replaceAll(':8080', `:${ports.PORT}`)
+      .replaceAll(':9090', `:${ports.OPS_PORT}`)
+      .replaceAll(':8090', `:${ports.ADMIN_PORT}`)
+      .replaceAll(':9091', `:${ports.ADMIN_OPS_PORT}`);
   const running = new Set<ChildProcess>();
   const spawnShell = (script: string) => {
     const words = ['-euo', 'pipefail', '-c', direct(here(script))];
@@ -135,7 +144,8 @@ function cloneFolder(): string {
 
 /** The environment without npm's variables, our Node, and our settings, which may name a real database. */
 function freshEnvironment(): NodeJS.ProcessEnv {
-  const ours = new Set(Object.values(serveSettings).map(({ variable }) => variable));
+  const settings = [...Object.values(serveSettings), ...Object.values(adminSettings)];
+  const ours = new Set(settings.map(({ variable }) => variable));
   const ofNpm = /^(npm_(?!config_(registry|cafile|cache|proxy|https_proxy)$)|NODE_|INIT_CWD$)/;
   const kept = Object.entries(process.env).filter(([name]) => !ours.has(name) && !ofNpm.test(name));
   const folders = (process.env.PATH ?? '').split(delimiter);

@@ -21,12 +21,14 @@ function named(pattern: RegExp, textOf: (page: string) => string = read): Map<st
 /** Code within a line of text. Tests run the code blocks. */
 const spansOf = (page: string) => (proseOf(page).match(/`[^`]+`/g) ?? []).join('\n');
 
-/** Flags of npm, Node, podman, Prometheus, Prism and the programs for contributors. */
+/** Flags of npm, Node, podman, Prometheus, Prism, the example senders and the programs for contributors. */
 const othersFlags = [
   ...[
     'engine',
     'errors',
     'file',
+    'give-up-after',
+    'gzip',
     'health-cmd',
     'health-interval',
     'init',
@@ -42,7 +44,7 @@ const othersFlags = [
     'rows',
     'seconds',
   ],
-  ...['silent', 'tag', 'ulimit', 'web.listen-address'],
+  ...['silent', 'tag', 'ulimit', 'url', 'web.listen-address'],
 ];
 
 test('every flag that a page names exists', async () => {
@@ -57,7 +59,9 @@ test('every flag that a page names exists', async () => {
 });
 
 /** Variables of shell commands and of psql on a page, and of the shipped systemd units. */
-const shellVariables = ['API_KEY', 'FEED_FLAGS', 'LEAKED_KEY', 'LC_ALL', 'ON_ERROR_STOP'];
+const shellVariables = [
+  ...['ADMIN_KEY', 'API_KEY', 'FEED_FLAGS', 'INGEST_KEY', 'LEAKED_KEY', 'LC_ALL', 'ON_ERROR_STOP'],
+];
 
 test('every variable and code that a page names exists', () => {
   const known = new Set([

@@ -37,11 +37,11 @@ export function openPage(clone: Clone, document: string) {
       const block = adapt(blocks[0] ?? '');
       await assert.rejects(clone.run(goOn(block)), ({ message }: Error) => expected.test(message));
     },
-    /** Starts the next block, whose last line is `serve`; resolves when it listens. */
+    /** Starts the next block, whose last line is `serve` or `admin`; resolves when it listens. */
     serve: (adapt: Adapt = (block) => block) => {
       const lines = adapt(take()).split('\n');
       const service = lines.pop()!;
-      return clone.start(`${goOn(lines.join('\n'))}\n${service}`, /Serving production at/);
+      return clone.start(`${goOn(lines.join('\n'))}\n${service}`, /(Serving|Administering) production at/);
     },
     /** Checks that no block is left. */
     end: () => assert.deepEqual(blocks, [], `${document} has more blocks than are expected of it`),

@@ -42,6 +42,13 @@ test('containers.md builds, starts, checks and stops the image', { skip }, async
   const url = terminal.here('http://127.0.0.1:8080/network/v1/brands');
   const answer = await documentedFetch(url, { headers: { Authorization: `Bearer ${key}` } });
   assert.equal(answer.status, 200);
+  const ownPorts = '--network host --env ADMIN_PORT --env ADMIN_OPS_PORT --env ADMIN_HOST=127.0.0.1';
+  const administering = (block: string) =>
+    adapt(block)
+      .replace('--publish 127.0.0.1:8090:8090', ownPorts)
+      .replace('--env ADMIN_HOST=0.0.0.0', '')
+      .replace('--ops-port 9091', '--ops-port "$ADMIN_OPS_PORT"');
+  await page.next(/ is ready\.\nnetwork-admin$/m, administering);
   await page.next(/^network$/m, adapt);
   page.end();
   const ended = `${podman}; podman inspect --format '{{.State.ExitCode}}' network; podman logs network`;

@@ -84,6 +84,8 @@ const expected = [
   running,
   /Active: active \(running\).*Metrics at \S+\..*^partner_network_import_lines_total\S+written"\} 1$/ms,
   /Removed .*\nstatus 0\n/,
+  /The instance at \S+:9091 is ready\.\nstatus 0\n/,
+  /Removed .*\nstatus 0\n/,
   new RegExp(`before-upgrade\\.db, \\d+ bytes\n.* already has the current schema, .*${running.source}`, 's'),
   stopped,
   stopped,

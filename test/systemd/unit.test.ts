@@ -10,6 +10,7 @@ import { postgresBounds } from '../../packages/common/src/bounds/postgres.ts';
 import { receiptsBounds } from '../../packages/common/src/bounds/receipts.ts';
 import { tracingBounds } from '../../packages/common/src/bounds/tracing.ts';
 import { parseLine } from '../../packages/common/src/command-line/parse.ts';
+import { adminSettings } from '../../packages/operator/src/admin/settings.ts';
 import {
   importBalances,
   importBrands,
@@ -24,6 +25,7 @@ import { files, read } from '../sources.ts';
 
 const unit = read('deploy/partner-network.service');
 const feed = read('deploy/partner-network-feed@.service');
+const administration = read('deploy/partner-network-admin.service');
 const setTo = (name: string, text = unit) => new RegExp(`^${name}=(.*)$`, 'm').exec(text)?.[1] ?? '';
 
 const [analyze] = programsOnPath(['systemd-analyze']);
@@ -42,7 +44,7 @@ test('systemd finds no fault in the units, and rates their exposure at 2.5 or le
     writeFileSync(copy, read(name).replaceAll(/(?<=^Exec\w+=)partner-network /gm, `${executable} `));
     return copy;
   });
-  assert.equal(copies.length, 3);
+  assert.equal(copies.length, 4);
   assert.deepEqual(analyzed('verify', ...copies), { status: 0, said: '' });
   for (const copy of copies.filter((name) => name.endsWith('.service'))) {
     const { status, said } = analyzed('security', '--offline=true', '--threshold=25', copy);
@@ -51,9 +53,9 @@ test('systemd finds no fault in the units, and rates their exposure at 2.5 or le
   }
 });
 
-test('a feed has the same limits of access as the service', () => {
+test('a feed and the administrative service have the same limits of access as the service', () => {
   const accessOf = (text: string) => /^# Without MemoryDenyWriteExecute.*/ms.exec(text)?.[0];
-  assert.equal(accessOf(feed), accessOf(unit));
+  for (const other of [feed, administration]) assert.equal(accessOf(other), accessOf(unit));
 });
 
 test('the unit of a feed runs a command that exists, and gives it enough time to stop', () => {
@@ -69,19 +71,43 @@ test('the unit of a feed runs a command that exists, and gives it enough time to
   assert.ok(Number(setTo('TimeoutStopSec', feed)) >= stopMs / 1_000);
 });
 
-test('the unit gives a service that drains enough time to stop', () => {
+test('the units give a service that drains enough time to stop', () => {
   const drainSeconds = Number(serveSettings['drain-delay'].default);
+  assert.equal(adminSettings['drain-delay'].default, serveSettings['drain-delay'].default);
   const closeMs =
     httpBounds.drainMs +
     receiptsBounds.receiptsCloseMs +
     postgresBounds.postgresCloseMs +
     tracingBounds.tracesCloseMs;
-  assert.ok(Number(setTo('TimeoutStopSec')) >= drainSeconds + closeMs / 1_000);
+  for (const text of [unit, administration]) {
+    assert.ok(Number(setTo('TimeoutStopSec', text)) >= drainSeconds + closeMs / 1_000);
+  }
 });
 
-test('the unit waits with flags that `ready` has, and for less time than systemd allows', () => {
-  const words = setTo('ExecStartPost').replace('$MAINPID', '1').split(' ');
-  const { values, problems } = parseLine(ready, words.slice(2));
-  assert.deepEqual([words.slice(0, 2), problems], [['partner-network', 'ready'], []]);
-  assert.ok((values as { wait: number }).wait < Number(setTo('TimeoutStartSec')));
+test('the units wait with flags that `ready` has, and for less time than systemd allows', () => {
+  for (const text of [unit, administration]) {
+    const defaults = Object.entries(portsOf(text));
+    const filled = defaults.reduce(
+      (line, [name, value]) => line.replace(`$${name}`, value),
+      setTo('ExecStartPost', text).replace('$MAINPID', '1'),
+    );
+    const words = filled.split(' ');
+    const { values, problems } = parseLine(ready, words.slice(2));
+    assert.deepEqual([words.slice(0, 2), problems], [['partner-network', 'ready'], []]);
+    assert.ok((values as { wait: number }).wait < Number(setTo('TimeoutStartSec', text)));
+  }
+});
+
+/** The variables that a unit sets in one line. */
+function portsOf(text: string): Record<string, string> {
+  return Object.fromEntries(
+    [...text.matchAll(/\b(ADMIN_\w+)=(\S+)/g)].map(([, name, value]) => [name, value]),
+  );
+}
+
+test('the unit of the administrative service asks where the service listens by default', () => {
+  assert.deepEqual(portsOf(administration), {
+    ADMIN_OPS_HOST: adminSettings['ops-host'].default,
+    ADMIN_OPS_PORT: String(adminSettings['ops-port'].default),
+  });
 });

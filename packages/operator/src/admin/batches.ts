@@ -10,7 +10,6 @@ import { ingestBounds } from '@partner-network/common/bounds/ingest';
 import { adminBounds } from '@partner-network/common/bounds/serve';
 import { echo } from '@partner-network/common/text';
 import { within } from '@partner-network/common/timeout';
-import { normalizeTime } from '@partner-network/common/times';
 import { Unavailable } from '@partner-network/common/unavailable';
 import { adminLimits } from '@partner-network/contract/admin/limits';
 import { echoedCharacters } from '@partner-network/contract/limits';
@@ -27,6 +26,7 @@ import {
   type ImportAudit,
   type ImportCounts,
   type ImportKind,
+  type ImportRow,
   type Store,
   StoreLocked,
   UncertainCommit,
@@ -114,7 +114,7 @@ export class Batches {
         hasUsedRun = false;
         const run = await this.#runs.begin(...begin);
         hasUsedRun = run.isUsed;
-        return run;
+        return { ...run, stage: (rows: readonly ImportRow[]) => run.stage(seen.timesOf(rows)) };
       },
     };
     const work = () =>
@@ -158,7 +158,7 @@ async function withRetries<Result>(
   }
 }
 
-/** The ids of lines, to name them in errors, and their newest time. Counts the lines. */
+/** The ids of lines, to name them in errors, and the newest time of valid lines. Counts the lines. */
 class Seen {
   ids = new Map<number, unknown>();
   newest: string | undefined;
@@ -175,14 +175,19 @@ class Seen {
   }
 
   #note(reading: Reading): void {
-    const { id, updated_at, deleted_at } = (('value' in reading && reading.value) || {}) as ImportedFields;
+    const { id } = (('value' in reading && reading.value) || {}) as { readonly id?: unknown };
     this.ids.set(reading.line, id);
-    const time = normalizeTime(String(deleted_at ?? updated_at));
-    if (time !== undefined && time > (this.newest ?? '')) this.newest = time;
+  }
+
+  /** Notes the newest time. A rejected line has no row: its time may be anything. */
+  timesOf(rows: readonly ImportRow[]): readonly ImportRow[] {
+    for (const { updated_at, deleted_at } of rows) {
+      const time = String(deleted_at ?? updated_at);
+      if (time > (this.newest ?? '')) this.newest = time;
+    }
+    return rows;
   }
 }
-
-type ImportedFields = Readonly<Record<'id' | 'updated_at' | 'deleted_at', unknown>>;
 
 /** An id may be anything that a line has in its place. An id that looks like personal data is not shown. */
 function shownId(id: unknown): { readonly id?: string } {

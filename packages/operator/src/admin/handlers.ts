@@ -4,6 +4,7 @@ import { toTime } from '@partner-network/common/times';
 import type { AdminOperationId } from '@partner-network/contract/admin/operations';
 import type { Scope } from '@partner-network/contract/scopes';
 import type { Exchange } from '@partner-network/http/handle';
+import { environmentOfAdminKey } from '@partner-network/service/auth/api-key';
 import type { AdminKeyOnFile, Author, ImportKind, Store } from '@partner-network/store/port';
 import { rejection } from '../ingest/rejections.ts';
 import { putGrant, revokeGrant, withRevocations } from '../operations/grants.ts';
@@ -81,6 +82,15 @@ async function keyAnswer(store: Store, { key, secret }: Issued): Promise<Answere
   return created(secret !== undefined, { key: shown, secret });
 }
 
+/** The key to find. A client that looks for a leaked administrative key must not think that it is safe. */
+function partnersKeyOf({ key }: Fields): string {
+  if (environmentOfAdminKey(String(key)) === undefined) return String(key);
+  throw notFound(
+    'This is an administrative key. Find it with "partner-network keys find -", ' +
+      'and revoke it with "partner-network admin-keys revoke".',
+  );
+}
+
 /** The partner that a body names. */
 async function namedPartner(store: Store, { partner_id }: Fields): Promise<string> {
   const partner = await store.findPartner(String(partner_id));
@@ -118,7 +128,7 @@ export const handlers: Readonly<Record<AdminOperationId, Handler>> = {
   revokeKey: async ({ store, path, by }) =>
     keyAnswer(store, { key: await revokeKey(store, path.id!, by('keys revoke')) }),
   findKey: async ({ store, body }) => {
-    const key = await findKeyByText(store, String(body.key));
+    const key = await findKeyByText(store, partnersKeyOf(body));
     if (key === undefined) throw notFound('There is no such key in this environment.');
     return keyAnswer(store, { key });
   },

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
+import { readMetrics } from '@partner-network/common/observability/metric';
 import { exported } from '../../../store/test/suite/exports.ts';
 import { adminScene, assertErrors, type Body, engines } from './scene.ts';
 
@@ -123,6 +124,10 @@ test('a list, and lines that are packed, are read as well', async (t) => {
   const text = JSON.stringify([balance('a', { customer_id: 'x,[{"' }), balance('b')], null, 2);
   assert.deepEqual(counts((await post(text, json)).body), [2, 2, 0, 0, 0, 0]);
   assert.deepEqual(counts((await post(' [ ] ', json)).body), [0, 0, 0, 0, 0, 0]);
+  const ndjson = { 'content-type': 'application/x-ndjson' };
+  for (const empty of ['', '\n\n']) {
+    assert.deepEqual(counts((await post(empty, ndjson)).body), [0, 0, 0, 0, 0, 0]);
+  }
   const twice = `[${JSON.stringify(balance('c'))}, {"id":"d","id":"e"}, 7]`;
   assertErrors(await post(twice, json), 422, ['DUPLICATE_KEY', 'id'], 'EXPECTED_OBJECT');
   for (const broken of ['{}', '[', 'x', `[${JSON.stringify(balance('c'))},]`, '']) {
@@ -130,12 +135,25 @@ test('a list, and lines that are packed, are read as well', async (t) => {
     assert.ok([400, 415, 422].includes(status), `${broken}: ${status}`);
     assert.ok(['INVALID_JSON', 'UNSUPPORTED_MEDIA_TYPE'].includes(body.errors[0].code), broken);
   }
-  const lines = { 'content-type': 'application/x-ndjson', 'content-encoding': 'gzip' };
+  const lines = { ...ndjson, 'content-encoding': 'gzip' };
   const packed = gzipSync(`${JSON.stringify(balance('z'))}\n`);
   assert.deepEqual(counts((await post(packed, lines)).body), [1, 1, 0, 0, 0, 0]);
   assertErrors(await post('not packed', lines), 400, 'MALFORMED_REQUEST');
   assertErrors(await post('x', { 'content-type': 'text/csv' }), 415, 'UNSUPPORTED_MEDIA_TYPE');
   assertErrors(await post('x', { ...lines, 'content-encoding': 'br' }), 415, 'UNSUPPORTED_MEDIA_TYPE');
+});
+
+test('the lag counts valid lines alone', async (t) => {
+  const { batch, metrics } = await adminScene(t, 'sqlite');
+  const hourAgo = new Date(Date.now() - 3_600_000).toISOString();
+  for (const wrong of ['2999-01-01T00:00:00Z', 'tomorrow']) {
+    const records = [balance(wrong, { updated_at: hourAgo }), balance('b', { updated_at: wrong })];
+    assert.equal((await batch('balances', records, '?on_rejected=skip')).status, 207);
+    const read = readMetrics(metrics).find(({ name }) => name === 'partner_network_import_lag_seconds');
+    const [lag] = read?.readings ?? [];
+    const seconds = Number(lag?.value);
+    assert.ok(seconds >= 3_600 && seconds < 3_700, JSON.stringify(read));
+  }
 });
 
 test('a batch with too many lines or bytes is refused, and the answer can be read', async (t) => {

@@ -1,7 +1,7 @@
 /** Changes over the administrative API: what they do, and that a repetition is safe. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { digestOfKey } from '../../../service/src/auth/api-key.ts';
+import { adminKeyOf, digestOfKey } from '../../../service/src/auth/api-key.ts';
 import { future, keys } from '../../../testkit/fixtures/fixture.ts';
 import { keepKeysIn } from '../../../testkit/watch/logs.ts';
 import { adminScene, assertErrors, engines } from './scene.ts';
@@ -55,6 +55,9 @@ for (const engine of engines) {
     const found = await post('/keys/find', { key: first.body.secret }, { role: 'SUPPORT' });
     assert.deepEqual(found.body, { key: first.body.key });
     assertErrors(await post('/keys/find', { key: keys.neverIssued }), 404, 'NOT_FOUND');
+    const administrative = await post('/keys/find', { key: adminKeyOf('sandbox', 'any'.padEnd(43, '0')) });
+    assertErrors(administrative, 404, 'NOT_FOUND');
+    assert.match(administrative.body.errors[0].detail, /^This is an administrative key\. .*revoke it with/);
     const revoked = await post('/keys/KEY_A/revoke', undefined, { role: 'SUPPORT' });
     assert.equal(revoked.body.key.status, 'revoked');
     assert.deepEqual((await post('/keys/KEY_A/revoke')).body, revoked.body);

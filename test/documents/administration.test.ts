@@ -1,0 +1,118 @@
+/** Runs every command of the pages about the administrative service in a fresh clone, page by page. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { programsOnPath } from '../../packages/testkit/servers/programs.ts';
+import { keepKeysIn } from '../../packages/testkit/watch/logs.ts';
+import { pageFor, read } from '../sources.ts';
+import { blocksOf, type Clone, makeClone, type RunningScript } from './clone.ts';
+import { openPage } from './page.ts';
+
+let clone: Clone;
+/** The running service; all pages use the same ports. */
+let service: RunningScript | undefined;
+before(async () => {
+  clone = await makeClone();
+});
+after(async () => {
+  await service?.stop();
+  clone.remove();
+});
+
+async function stop(): Promise<void> {
+  await service?.stop();
+  service = undefined;
+}
+
+/** Opens a page, and returns a function that compares an output with the next block that shows one. */
+function open(name: string) {
+  const document = pageFor('operators', name);
+  const shown = blocksOf(document).filter(({ language }) => language === 'text');
+  const shows = (printed: string) => {
+    const next = shown.shift()?.text ?? assert.fail(`${document} shows fewer outputs`);
+    assert.equal(printed.trim(), next);
+  };
+  return { ...openPage(clone, document), shown, shows };
+}
+
+const any = /^/;
+
+test('first-batch.md sends a batch, sends it again, and handles a line that is wrong', async () => {
+  const page = open('first-batch');
+  await page.next(/^Created the production database .*\nCreated partner PARTNER_ACME /);
+  const keys = (await page.next(/^pna_live_/)).match(/^pna_live_\w+$/gm) ?? [];
+  keepKeysIn(keys.join(' '));
+  assert.equal(keys.length, 2);
+  service = await page.serve();
+  assert.match(
+    page.shown.shift()!.text,
+    /^Administering production at http:\/\/127\.0\.0\.1:8090\/admin\/v1 /,
+  );
+  await page.next(any, (block) =>
+    block
+      .replace('pna_live_PASTE_THE_FIRST_KEY', keys[0]!)
+      .replace('pna_live_PASTE_THE_SECOND_KEY', keys[1]!),
+  );
+  for (const status of [200, 200, 422, 207]) {
+    page.shows(await page.next(new RegExp(`\\nstatus ${status}\\n$`)));
+  }
+  await page.next(/^\{"grant":\{"id":"GRANT_1",.*\nstatus 201\n$/);
+  await page.next(/ grants create +\S*GRANT_1 .*"ticket 4711".*\n.* batch balances +balances .*"written":2/);
+  page.end();
+  assert.deepEqual(page.shown, []);
+});
+
+test('send-changes.md sends a file with both programs, and deletes a record', async () => {
+  const page = open('send-changes');
+  await page.next(any);
+  const shown = page.shown.map(({ text }) => text);
+  const isPython = programsOnPath(['python3']).length > 0;
+  // Without Python, the other program writes the lines.
+  const other = 'node_modules/.bin/node docs/how-to/operators/send-changes.ts';
+  const withNode = (block: string) =>
+    block
+      .replace('npx node', 'node_modules/.bin/node')
+      .replace(isPython ? /^$/ : /python3 \S+/, other)
+      .replace(' changes.jsonl', ' changes.jsonl --url http://127.0.0.1:8090 --give-up-after 60');
+  page.shows(await page.next(any, withNode));
+  page.shows(await page.next(any, withNode));
+  assert.match(
+    await clone.run('cat rejected.jsonl'),
+    /^(\{"line":3,"errors":\[\{"field":"currency",.*\}\n){2}$/,
+  );
+  page.shows(await page.next(any));
+  await page.next(/^\{"read":3,.*"rejected_count":1,"errors":.*\nstatus 422\n$/);
+  page.end();
+  assert.equal(shown.length, 3);
+});
+
+test('send-changes.md names every status that a batch can get', () => {
+  const { paths } = JSON.parse(read('docs/admin-openapi.json'));
+  const { responses } = paths['/balances/batches'].post;
+  const page = read(pageFor('operators', 'send-changes'));
+  const rows = [...page.matchAll(/^\| ((?:\d{3}(?:, )?)+) \|/gm)].flatMap(([, cell = '']) =>
+    cell.split(', '),
+  );
+  assert.deepEqual(
+    Object.keys(responses).filter((status) => !rows.includes(status)),
+    [],
+  );
+});
+
+test('administration.md creates a key, starts the service, checks it, and rotates a key', async () => {
+  await stop();
+  const page = open('administration');
+  keepKeysIn(await page.next(/^pna_live_\w+\n/));
+  service = await page.serve();
+  const ports = (block: string) => block.replace('--ops-port 9091', '--ops-port "$ADMIN_OPS_PORT"');
+  await page.next(/^The instance at \S+ is ready\.\n.*^partner_network_build_info\{/ms, ports);
+  keepKeysIn(
+    await page.next(/^pna_live_\w+\n\nCreated administrative key .* The old key ADMIN_KEY_\S+ expires /),
+  );
+  page.end();
+  await stop();
+});
+
+test('first-batch.md leaves an entry with the counts of all batches when the service stops', async () => {
+  const printed = await clone.run('npx partner-network audit list --action "batch balances"');
+  assert.match(printed, /"batches":3,"written":3,"unchanged":2,"stale":0,"deleted":0,"rejected":1/);
+});

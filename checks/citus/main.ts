@@ -18,9 +18,9 @@ import { print, runProgram, say, wholeRun } from '../lib/program.ts';
 
 const about = `
 Starts a Citus cluster on this machine, a coordinator and two workers, and runs on it the suite of the store,
-the tests of both listings, imports and the administrative API, and migrations. Then it runs the scenes in checks/citus/test, each
-on a cluster of its own: nodes are killed, frozen, restarted and shards moved. Ends with status 1 if a test
-fails.
+the tests of both listings, imports and the administrative API, and migrations. Then it runs the scenes in
+checks/citus/test, each on a cluster of its own: nodes are killed, frozen, restarted and shards moved. Ends
+with status 1 if a test fails.
 
 Citus must be installed for a Postgres of this machine. If it is not, it is built and installed from the
 sources that CITUS_SOURCE names: a folder or an archive of the public repository citusdata/citus at v12.1.12.

@@ -5,6 +5,7 @@ import { migratedDatabase } from '../../testkit/fixtures/database.ts';
 import { connectTo } from '../../testkit/servers/postgres.ts';
 import { parseDatabaseUrl } from '../src/address.ts';
 import { openStore } from '../src/engines.ts';
+import { createAuditLog } from '../src/sql/audit.ts';
 import { readOn } from './suite/audit-follow.ts';
 
 const entry = (target: string) => `
@@ -100,6 +101,21 @@ test('a reader goes on, however many gaps a role leaves in the numbers', async (
   assert.ok(start.missing.length >= 3_999);
   await client.query(entry('after'));
   assert.deepEqual((await readOn(store, start, 100)).targets, ['after']);
+});
+
+test('the statement of a reader does not grow with the gaps', async () => {
+  const statementOf = async (gaps: number) => {
+    const texts: string[] = [];
+    const rows = async (text: string) => {
+      texts.push(text);
+      return texts.length === 1 ? [{ oldest: '1', next: '1' }] : [];
+    };
+    const log = createAuditLog({ rows }, 'select', () => 'select');
+    const missing = Array.from({ length: gaps }, (_, at) => ({ from: 2 * at, to: 2 * at, until: '' }));
+    await log.followAudit({ last: 2 * gaps, missing }, 100);
+    return texts[1];
+  };
+  assert.equal(await statementOf(1_000), await statementOf(1));
 });
 
 test('the database gives an entry its time', async (t) => {

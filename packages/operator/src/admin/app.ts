@@ -33,7 +33,7 @@ export interface AdminParts {
 
 const bodyMs = adminLimits.bodySeconds * 1_000;
 
-/** Milliseconds until a request must be answered, with its body and its waits. A GET has the usual time. */
+/** Milliseconds until a request must be answered, with its body and its waits. Undefined: the usual time. */
 function answerMsOf(id: AdminOperationId): { readonly answerMs?: number } {
   if (id.startsWith('send')) return { answerMs: bodyMs + 2 * adminBounds.batchWaitMs + adminBounds.batchMs };
   return adminOperations[id].method === 'GET' ? {} : { answerMs: bodyMs + adminBounds.changeMs };

@@ -91,6 +91,22 @@ for (const engine of engines) {
     assert.equal((await send('/keys/NEW')).body.key.status, 'revoked');
   });
 
+  test(`the same request twice at once gets two answers that agree (${engine})`, async (t) => {
+    const { put } = await adminScene(t, engine);
+    const made = await put('/keys/OLD', { partner_id: 'acme', scopes: ['BRANDS_READ'] });
+    keepKeysIn(made.body.secret);
+    const twice = async (path: string, body: object) => {
+      const answers = await Promise.all([put(path, body), put(path, body)]);
+      for (const answer of answers) keepKeysIn(answer.body.secret ?? '');
+      return answers.map(({ status }) => status).toSorted();
+    };
+    assert.deepEqual(await twice('/keys/NEW', { replaces: 'OLD', overlap_seconds: 0 }), [200, 201]);
+    assert.deepEqual(await twice('/keys/A', { partner_id: 'acme', scopes: ['BRANDS_READ'] }), [200, 201]);
+    assert.deepEqual(await twice('/partners/new', { name: 'New' }), [200, 201]);
+    assert.deepEqual(await twice('/partners/new', { name: 'Newer' }), [200, 200]);
+    assert.deepEqual(await twice('/customers/c/grants/g', { partner_id: 'acme' }), [200, 201]);
+  });
+
   test(`grants are created, revoked and listed; a customer is erased (${engine})`, async (t) => {
     const { send, put, post, store } = await adminScene(t, engine);
     const path = '/customers/c%2F1/grants/g%201';

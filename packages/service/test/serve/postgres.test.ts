@@ -93,7 +93,7 @@ test(
     assertFailed(
       refused,
       1,
-      /^The role reader lacks insert on receipts.* grant insert on receipts, usage, key_uses to reader;/,
+      /^The role reader lacks insert on receipts.* grant insert on receipts, key_uses, usage to reader;/,
     );
     await owner.query(`grant insert on receipts, key_uses, usage to reader;
       grant update on key_uses, usage to reader`);

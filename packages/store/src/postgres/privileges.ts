@@ -31,7 +31,8 @@ const heldPrivileges = `
     where h.relname = name and h.relkind in ('r', 'p') and not has_schema_privilege(n.oid, 'usage') limit 1
   ) as found on c.oid is null
   where c.oid is not null or found.schema is not null
-  order by array_position(array['select', 'insert', 'update', 'delete'], privilege), array_position($1, name)`;
+  order by array_position(array['select', 'insert', 'update', 'delete'], privilege),
+    array_position($1, name)`;
 
 interface Held {
   readonly role: string;

@@ -34,30 +34,39 @@ function helpOfCommand({ name, summary, examples }: Entry, command: Command, col
 
 const exitFailure = 1;
 
-/** Whether the command streams its output, and so has nothing left to do once the reader of a pipe stops. */
-let isStreaming = false;
+/** Where a command prints. */
+export type Streams = Pick<NodeJS.Process, 'stdout' | 'stderr'>;
 
-const output: Output = {
-  answer: (text) => process.stdout.write(`${text}\n`),
-  write: async (lines) => {
-    isStreaming = true;
-    if (!process.stdout.write(lines)) await once(process.stdout, 'drain');
-  },
-  // A remark may repeat an argument, such as a key that was pasted as an id.
-  remark: (text) => process.stderr.write(`${maskSecrets(printable(text))}\n`),
-};
-
-/** Runs one command line and resolves to its exit status. */
-export async function main(typed: readonly string[], variables: NodeJS.ProcessEnv): Promise<number> {
+function outputTo({ stdout, stderr }: Streams): Output {
+  /** Whether the command streams its output, and so has nothing left to do once the reader of a pipe stops. */
+  let isStreaming = false;
+  const output: Output = {
+    answer: (text) => stdout.write(`${text}\n`),
+    write: async (lines) => {
+      isStreaming = true;
+      if (!stdout.write(lines)) await once(stdout, 'drain');
+    },
+    // A remark may repeat an argument, such as a key that was pasted as an id.
+    remark: (text) => stderr.write(`${maskSecrets(printable(text))}\n`),
+  };
   // The reader of a pipe may stop, as `| head` does. A streaming command then ends; any other finishes
   // its work and exits with its own status. Every other write error means that output was lost.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE' && isStreaming) process.exit(0);
     if (error.code === 'EPIPE') return;
     output.remark(`Cannot write the output (${error.message}): it is incomplete. Run the command again.`);
     process.exit(exitFailure);
   });
+  return output;
+}
 
+/** Runs one command line and resolves to its exit status. */
+export async function main(
+  typed: readonly string[],
+  variables: NodeJS.ProcessEnv,
+  streams: Streams = process,
+): Promise<number> {
+  const output = outputTo(streams);
   if (typed[0] === '--version') {
     output.answer(ownVersion());
     return 0;
@@ -71,7 +80,7 @@ export async function main(typed: readonly string[], variables: NodeJS.ProcessEn
 
   const command = await entry.load();
   if (isHelp) {
-    output.answer(helpOfCommand(entry, command, helpColumns(process.stdout)));
+    output.answer(helpOfCommand(entry, command, helpColumns(streams.stdout)));
     return 0;
   }
   const line = parseLine(command, words.slice(entry.name.split(' ').length), variables);
@@ -80,10 +89,14 @@ export async function main(typed: readonly string[], variables: NodeJS.ProcessEn
     output.remark(`"partner-network ${entry.name} --help" lists its flags.`);
     return exitUsage;
   }
-  return runCommand(command, line);
+  return runCommand(command, line, output);
 }
 
-async function runCommand(command: Command, line: ReturnType<typeof parseLine>): Promise<number> {
+async function runCommand(
+  command: Command,
+  line: ReturnType<typeof parseLine>,
+  output: Output,
+): Promise<number> {
   let isAnswered = false;
   const answer = (text: string) => {
     isAnswered = true;

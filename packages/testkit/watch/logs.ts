@@ -127,7 +127,7 @@ export function watchedLog() {
 const userOfUrl = /:\/\/([^:@/\s]*:([^@/\s]+))@/;
 
 /** Watches a command. It may print a key on standard output, but neither log it nor write it elsewhere. */
-export function watchCommand(child: ChildProcess, words: readonly string[]): void {
+export function watchCommand(child: Pick<ChildProcess, 'stdout' | 'stderr'>, words: readonly string[]): void {
   for (const word of words) {
     const [, user = '', password = ''] = userOfUrl.exec(word) ?? [];
     if (password !== '') keepSecret('password', user);

@@ -38,7 +38,7 @@ const exitFailure = 1;
 export type Streams = Pick<NodeJS.Process, 'stdout' | 'stderr'>;
 
 function outputTo({ stdout, stderr }: Streams): Output {
-  /** Whether the command streams its output, and so has nothing left to do once the reader of a pipe stops. */
+  /** Whether the command streams, and so has nothing left to do once the reader of a pipe stops. */
   let isStreaming = false;
   const output: Output = {
     answer: (text) => stdout.write(`${text}\n`),

@@ -74,7 +74,7 @@ for (const engine of engines) {
     ] as const) {
       const words = ['import', 'balances', file, '--skip-invalid', '--rejected-file', path, '--json'];
       assertFailed(
-        await line.run(words),
+        await line.run(words, {}),
         1,
         new RegExp(`^Cannot write the file of rejected lines ${path}: ${why}`),
       );
@@ -82,7 +82,10 @@ for (const engine of engines) {
     const same = ['import', 'balances', file, '--skip-invalid', '--rejected-file', file, '--json'];
     assertFailed(await line.run(same), 1, /given\.jsonl cannot be the input and the file of rejected lines/);
     assert.equal(line.lines(file).length, 2);
-    const missing = await line.run(['import', 'balances', 'no.jsonl', '--undo-file', 'no.jsonl', '--json']);
+    const missing = await line.run(
+      ['import', 'balances', 'no.jsonl', '--undo-file', 'no.jsonl', '--json'],
+      {},
+    );
     assertFailed(missing, 1, /^Cannot read no\.jsonl: the file does not exist/);
     // The store refuses this line when all others are written, but not yet committed.
     await line.store.createGrant(

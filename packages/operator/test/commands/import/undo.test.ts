@@ -89,7 +89,8 @@ for (const engine of engines) {
         /^Cannot create the undo file missing\/undo\.jsonl: its folder does not exist/,
       ],
     ] as const) {
-      assertFailed(await line.run(['import', 'balances', file, '--undo-file', path, '--json']), 1, said);
+      const words = ['import', 'balances', file, '--undo-file', path, '--json'];
+      assertFailed(await line.run(words, {}), 1, said);
     }
     assert.deepEqual(line.lines('exists.jsonl'), ['keep me']);
     // The shell limits the size of files that the command writes, as a full disk does: 100 KiB.
@@ -147,7 +148,7 @@ test('says what to do instead of an undo file or --overwrite where they cannot b
       /--undo-file and --rejected-file name the same file: name two files/,
     ],
   ] as const) {
-    assertFailed(await line.run(['import', ...words]), 2, ...said);
+    assertFailed(await line.run(['import', ...words], {}), 2, ...said);
   }
   assert.ok(!existsSync(line.here('undo.jsonl')));
 });

@@ -14,10 +14,10 @@ import { resolveSandbox } from '@partner-network/service/settings/sandbox';
 import { openStore } from '@partner-network/store/engines';
 import type { Store } from '@partner-network/store/port';
 import type { Logger } from 'pino';
-import { openAdmin } from '../admin/serve.ts';
 import { adminSettings } from '../admin/settings.ts';
 import { demoAdminKey, demoKeys } from '../demo/data.ts';
 import { fillWithDemo } from '../demo/fill.ts';
+import { fillWithHistory } from '../demo/history.ts';
 
 /** Always on this machine only: everybody knows the demo key. */
 const adminHost = '127.0.0.1';
@@ -41,7 +41,8 @@ export const sandbox = command({
     const { database, environment } = settings;
     const log = createLog(settings.logLevel);
     const created = await openStore(database, environment, 'create');
-    await fillWithDemo(created, { actor: values.actor, action: 'sandbox' }).finally(created.close);
+    const by = { actor: values.actor, action: 'sandbox' };
+    const isDemo = await fillWithDemo(created, by).finally(created.close);
     await using opened = new AsyncDisposableStack();
     const service = await openService(settings, log, opened, {
       demoKey: demoKeys[0].text,
@@ -57,6 +58,10 @@ export const sandbox = command({
       output.remark(`${why}: choose another port with --admin-port.`);
     }
     output.answer(greeting(service.publicUrl, admin?.publicUrl));
+    // A thread writes it while requests are answered, so that no start waits for it.
+    const history = isDemo ? fillWithHistory(store, by, Date.now()) : Promise.resolve();
+    const noted = history.catch((err) => log.warn({ err }, 'the demo history was not written'));
+    opened.defer(() => noted);
     const drain = () => {
       service.drain();
       admin?.drain();
@@ -70,6 +75,8 @@ export const sandbox = command({
 
 /** The administrative service, or undefined if its port is taken: partners can do without it. */
 async function adminAt(port: number, store: Store, log: Logger, opened: AsyncDisposableStack) {
+  // Loaded only if it is served: that takes 30 ms, a tenth of a start.
+  const { openAdmin } = await import('../admin/serve.ts');
   const own = opened.use(new AsyncDisposableStack());
   try {
     const settings = { listener: { host: adminHost, port }, publicUrl: undefined };

@@ -5,8 +5,11 @@ import { AlreadyExists, type Author, type ImportKind, type Store } from '@partne
 import { importValues } from '../ingest/import.ts';
 import { demoAdminKey, demoBalances, demoBrands, demoGrants, demoKeys, demoPartners } from './data.ts';
 
-/** Fills an empty sandbox with the demo data, which is checked like any import. */
-export async function fillWithDemo(store: Store, by: Author): Promise<void> {
+/**
+ * Fills an empty sandbox with the demo data, which is checked like any import. Resolves to whether the
+ * sandbox has this data, and not that of somebody else.
+ */
+export async function fillWithDemo(store: Store, by: Author): Promise<boolean> {
   if (store.environment !== 'sandbox') {
     throw new OperatorError('Demo data is for a sandbox only, because its keys are public.');
   }
@@ -15,7 +18,7 @@ export async function fillWithDemo(store: Store, by: Author): Promise<void> {
   // Grants are written last: if they are missing, an earlier start was interrupted.
   const isFilled =
     (await store.listGrants({ partnerId: demoPartners[0].id, at: toTime(Date.now()) })).length > 0;
-  if (isInUse) return;
+  if (isInUse) return false;
   const created_at = '2025-01-06T09:00:00.000Z';
   const storedAs = (text: string) => ({ name: 'demo', last_four: text.slice(-4), created_at });
   // A sandbox that an older version has filled lacks this key.
@@ -23,7 +26,7 @@ export async function fillWithDemo(store: Store, by: Author): Promise<void> {
     const { text, ...key } = demoAdminKey;
     await ignoreExisting(store.createAdminKey({ ...key, ...storedAs(text) }, digestOfKey(text), by));
   }
-  if (isFilled) return;
+  if (isFilled) return true;
 
   for (const { id, name } of demoPartners)
     await ignoreExisting(store.createPartner({ id, name, created_at }, by));
@@ -35,6 +38,7 @@ export async function fillWithDemo(store: Store, by: Author): Promise<void> {
   }
   await fill(store, by, 'balances', demoBalances());
   await fill(store, by, 'grants', demoGrants());
+  return true;
 }
 
 /** Another start, earlier or at the same time, may have created it. */

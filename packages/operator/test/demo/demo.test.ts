@@ -65,13 +65,13 @@ test('adds the administrative key to what an older version has filled, and to no
   t.after(() => store.close());
   const adminKey = () => store.findAdminKey(digestOfKey(demoAdminKey.text));
   await store.createPartner({ id: 'acme', name: 'acme', created_at: createdAt }, byTest);
-  await fillWithDemo(store, byTest);
+  assert.equal(await fillWithDemo(store, byTest), false);
   assert.equal(await adminKey(), undefined);
   const { id, name } = demoPartners[0];
   await store.createPartner({ id, name, created_at: createdAt }, byTest);
   await fillWithDemo({ ...store, createAdminKey: async () => {} }, byTest);
   assert.equal(await adminKey(), undefined);
-  await fillWithDemo(store, byTest);
+  assert.equal(await fillWithDemo(store, byTest), true);
   assert.equal((await adminKey())?.role, 'ADMIN');
 });
 

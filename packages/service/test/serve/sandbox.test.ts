@@ -81,13 +81,12 @@ test(
     assert.equal(first.texts().stderr, '');
     first.signal('SIGINT');
     assert.equal(await first.ended, 0);
-    const flags = [
-      '--environment',
-      'sandbox',
-      '--database',
-      `sqlite:${join(folder, 'sandbox.db')}`,
-      '--json',
-    ];
+    const path = join(folder, 'sandbox.db');
+    const store = openSqlite(path, 'sandbox', 'command');
+    const usage = await store.listUsage({ keyId: 'KEY_NORTHWIND_BRANDS', by: 'hour', limit: 2 });
+    assert.ok(usage.some(({ code }) => code === 'INSUFFICIENT_SCOPES'));
+    await store.close();
+    const flags = ['--environment', 'sandbox', '--database', `sqlite:${path}`, '--json'];
     const listed = JSON.parse((await run(['partners', 'list', ...flags])).stdout) as { id: string }[];
     assert.ok(listed.length >= 2);
     for (const { id } of listed) await run(['partners', 'disable', id, ...flags]);

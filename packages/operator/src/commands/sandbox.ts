@@ -2,19 +2,24 @@ import { join } from 'node:path';
 import { commandLineBounds } from '@partner-network/common/bounds/command-line';
 import { actor } from '@partner-network/common/command-line/actor';
 import { command } from '@partner-network/common/command-line/command';
-import { addedIn, defaulted, plainText } from '@partner-network/common/command-line/options';
+import {
+  addedIn,
+  defaulted,
+  plainText,
+  setting,
+  wholeNumber,
+} from '@partner-network/common/command-line/options';
 import { createLog } from '@partner-network/common/observability/log';
 import { OperatorError } from '@partner-network/common/operator-error';
 import { createStopSignal } from '@partner-network/common/signals';
 import { basePath } from '@partner-network/contract/operations';
 import { drainOn } from '@partner-network/service/serve/drain';
 import { openService } from '@partner-network/service/serve/service';
-import { listenSettings, logLevel } from '@partner-network/service/settings/listen';
+import { largestPort, listenSettings, logLevel } from '@partner-network/service/settings/listen';
 import { resolveSandbox } from '@partner-network/service/settings/sandbox';
 import { openStore } from '@partner-network/store/engines';
 import type { Store } from '@partner-network/store/port';
 import type { Logger } from 'pino';
-import { adminSettings } from '../admin/settings.ts';
 import { demoAdminKey, demoKeys } from '../demo/data.ts';
 import { fillWithDemo } from '../demo/fill.ts';
 import { fillWithHistory } from '../demo/history.ts';
@@ -27,10 +32,13 @@ export const sandbox = command({
     data: defaulted('DIR', plainText(commandLineBounds.pathCharacters), 'data', 'folder of the database'),
     ...listenSettings,
     ...addedIn('0.2.0', {
-      'admin-port': {
-        ...adminSettings.port,
-        help: `port of the administrative service on ${adminHost}; 0 starts none`,
-      },
+      'admin-port': setting(
+        'PORT',
+        'ADMIN_PORT',
+        wholeNumber(0, largestPort),
+        8090,
+        `port of the administrative service on ${adminHost}; 0 starts none`,
+      ),
     }),
     'log-level': logLevel('warn'),
     actor,

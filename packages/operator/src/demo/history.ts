@@ -61,7 +61,7 @@ export async function fillWithHistory(store: Store, by: Author, nowMs: number): 
     const sent = answersOf(Math.max(begin, until - dayHours), until, until === end);
     await store.recordUsage(sent.map(({ usage }) => usage));
     if (until < end) continue;
-    // Only of the newest day: the receipts of all days would take a second.
+    // Only of the newest day: all days would have about 15,000 receipts.
     await store.recordReceipts(sent.flatMap((counts) => receiptsOf(counts, nowMs)));
     const used = sent.filter(({ usage }) => usage.code === 'OK').map(({ usage }) => usage.key_id);
     const usedAt = toTime(Math.floor(nowMs / minuteMs) * minuteMs);

@@ -88,6 +88,7 @@ test('the image conforms: the command of the checkout finds nothing wrong with i
   const sandbox = openContainers(t, bundle).start(['sandbox', '--data', '/data'], {
     HOST: '127.0.0.1',
     PORT: port,
+    ADMIN_PORT: '0',
   });
   await sandbox.says('stdout', /Press Ctrl-C/);
   const words = ['conformance', `http://127.0.0.1:${port}${basePath}`];

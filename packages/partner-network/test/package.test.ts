@@ -152,7 +152,7 @@ test('compiled code is kept in a package of its own user, and in no other', () =
 test('an unprivileged user runs a read-only package, whose sandbox has its guides', async (t) => {
   execFileSync('chmod', ['-R', 'a-w', join(folder, 'node_modules')]);
   const before = packed().length;
-  const sandbox = start(t, ['sandbox', '--port', '0'], surroundings());
+  const sandbox = start(t, ['sandbox', '--port', '0', '--admin-port', '0'], surroundings());
   const { input: said } = await sandbox.says('stdout', /Press Ctrl-C/);
   const [, call = ''] = /^ *(curl .*\/brands\?limit=1')$/m.exec(said) ?? [];
   assert.ok(
@@ -177,7 +177,7 @@ test('an unprivileged user runs a read-only package, whose sandbox has its guide
 });
 
 test('the package finds that its own sandbox conforms', async (t) => {
-  const sandbox = start(t, ['sandbox', '--port', '0'], surroundings());
+  const sandbox = start(t, ['sandbox', '--port', '0', '--admin-port', '0'], surroundings());
   const { input: said } = await sandbox.says('stdout', /Press Ctrl-C/);
   const [, baseUrl = ''] = /Base URL +(\S+)/.exec(said) ?? [];
   const { status, stdout, stderr } = await runPacked(['conformance', baseUrl], demoVariables());

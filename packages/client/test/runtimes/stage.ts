@@ -20,7 +20,7 @@ export type Files = Readonly<Record<string, string>>;
 
 export async function startStage(files: Files = {}) {
   const data = mkdtempSync(join(tmpdir(), 'partner-network-stage-'));
-  const sandbox = spawnCommand(['sandbox', '--port', '0', '--data', data]);
+  const sandbox = spawnCommand(['sandbox', '--port', '0', '--admin-port', '0', '--data', data]);
   sandbox.stderr.pipe(process.stderr);
   const ended = once(sandbox, 'exit');
   const sandboxPort = await announcedPort(sandbox);

@@ -35,6 +35,7 @@ export async function openAdmin(
   { listener: { host, port }, publicUrl }: Pick<AdminSettings, 'listener' | 'publicUrl'>,
   log: Logger,
   opened: AsyncDisposableStack,
+  portFlag = '--port',
 ) {
   store.onFileFailure?.((failure) => {
     if (failure === undefined) log.warn('the database files are back; requests are answered again');
@@ -58,7 +59,7 @@ export async function openAdmin(
       unreadCharacters: httpBounds.unreadCharacters,
     },
   });
-  await listen(server, host, port, '--port');
+  await listen(server, host, port, portFlag);
   opened.defer(http.close);
   return {
     address: address(),

@@ -2,58 +2,117 @@ import { join } from 'node:path';
 import { commandLineBounds } from '@partner-network/common/bounds/command-line';
 import { actor } from '@partner-network/common/command-line/actor';
 import { command } from '@partner-network/common/command-line/command';
-import { defaulted, plainText } from '@partner-network/common/command-line/options';
+import {
+  addedIn,
+  defaulted,
+  plainText,
+  setting,
+  wholeNumber,
+} from '@partner-network/common/command-line/options';
 import { createLog } from '@partner-network/common/observability/log';
+import { OperatorError } from '@partner-network/common/operator-error';
 import { createStopSignal } from '@partner-network/common/signals';
 import { basePath } from '@partner-network/contract/operations';
 import { drainOn } from '@partner-network/service/serve/drain';
 import { openService } from '@partner-network/service/serve/service';
-import { listenSettings, logLevel } from '@partner-network/service/settings/listen';
+import { largestPort, listenSettings, logLevel } from '@partner-network/service/settings/listen';
 import { resolveSandbox } from '@partner-network/service/settings/sandbox';
 import { openStore } from '@partner-network/store/engines';
-import { demoKeys } from '../demo/data.ts';
+import type { Store } from '@partner-network/store/port';
+import type { Logger } from 'pino';
+import { demoAdminKey, demoKeys } from '../demo/data.ts';
 import { fillWithDemo } from '../demo/fill.ts';
+import { fillWithHistory } from '../demo/history.ts';
+
+/** Always on this machine only: everybody knows the demo key. */
+const adminHost = '127.0.0.1';
 
 export const sandbox = command({
   options: {
     data: defaulted('DIR', plainText(commandLineBounds.pathCharacters), 'data', 'folder of the database'),
     ...listenSettings,
+    ...addedIn('0.2.0', {
+      'admin-port': setting(
+        'PORT',
+        'ADMIN_PORT',
+        wholeNumber(0, largestPort),
+        8090,
+        `port of the administrative service on ${adminHost}; 0 starts none`,
+      ),
+    }),
     'log-level': logLevel('warn'),
     actor,
   },
   run: async (values, _words, output) => {
     const stop = createStopSignal();
     const settings = resolveSandbox(values, join(values.data, 'sandbox.db'));
+    const { database, environment } = settings;
     const log = createLog(settings.logLevel);
-    const store = await openStore(settings.database, settings.environment, 'create');
-    try {
-      await fillWithDemo(store, { actor: values.actor, action: 'sandbox' });
-    } finally {
-      await store.close();
-    }
+    const created = await openStore(database, environment, 'create');
+    const by = { actor: values.actor, action: 'sandbox' };
+    const isDemo = await fillWithDemo(created, by).finally(created.close);
     await using opened = new AsyncDisposableStack();
     const service = await openService(settings, log, opened, {
       demoKey: demoKeys[0].text,
       beforeRequests: stop.listen,
     });
-    output.answer(greeting(service.publicUrl));
-    await drainOn(stop.signal, 0, service, log);
+    // Its own, opened as `admin` opens one: it notices before each change that its file was replaced.
+    const store = await openStore(database, environment, 'admin');
+    opened.defer(store.close);
+    const port = values['admin-port'];
+    const admin = port === 0 ? undefined : await adminAt(port, store, log, opened);
+    if (port !== 0 && admin === undefined) {
+      const why = `Port ${port} on ${adminHost} is in use, so this sandbox has no administrative service`;
+      output.remark(`${why}: choose another port with --admin-port.`);
+    }
+    output.answer(greeting(service.publicUrl, admin?.publicUrl));
+    // A thread writes it while requests are answered, so that no start waits for it.
+    const history = isDemo ? fillWithHistory(store, by, Date.now()) : Promise.resolve();
+    const noted = history.catch((err) => log.warn({ err }, 'the demo history was not written'));
+    opened.defer(() => noted);
+    const drain = () => {
+      service.drain();
+      admin?.drain();
+    };
+    const unanswered = () => (service.unanswered?.() ?? 0) + (admin?.unanswered() ?? 0);
+    await drainOn(stop.signal, 0, { drain, unanswered }, log);
     await opened.disposeAsync();
     output.answer('Stopped.');
   },
 });
 
-function greeting(publicUrl: string): string {
+/** The administrative service, or undefined if its port is taken: partners can do without it. */
+async function adminAt(port: number, store: Store, log: Logger, opened: AsyncDisposableStack) {
+  // Loaded only if it is served: that takes 30 ms, a tenth of a start.
+  const { openAdmin } = await import('../admin/serve.ts');
+  const own = opened.use(new AsyncDisposableStack());
+  try {
+    const settings = { listener: { host: adminHost, port }, publicUrl: undefined };
+    return await openAdmin(store, settings, log, own, '--admin-port');
+  } catch (error) {
+    const cause = error instanceof OperatorError ? (error.cause as NodeJS.ErrnoException) : undefined;
+    if (cause?.code !== 'EADDRINUSE') throw error;
+    await own.disposeAsync();
+    return undefined;
+  }
+}
+
+function greeting(publicUrl: string, adminUrl: string | undefined): string {
   const baseUrl = publicUrl + basePath;
   const key = demoKeys[0].text;
   const call = (path: string) => `curl -H 'Authorization: Bearer ${key}' '${baseUrl}${path}'`;
+  const ofAdmin = `
+  Console   ${adminUrl}/console
+  Admin API ${adminUrl}/docs
+  Admin key ${demoAdminKey.text}
+`;
   return `Partner Network sandbox
 
   Base URL  ${baseUrl}
   Demo key  ${key}
   Reference ${publicUrl}/docs
   Failures  ${publicUrl}/rehearsals
-
+${adminUrl === undefined ? '' : ofAdmin}
 Try it:
 
   ${call('/brands?limit=1')}

@@ -2,7 +2,7 @@
 
 import { formatId } from '@partner-network/common/ids';
 import { toTime } from '@partner-network/common/times';
-import { apiKeyOf } from '@partner-network/service/auth/api-key';
+import { adminKeyOf, apiKeyOf } from '@partner-network/service/auth/api-key';
 
 const firstDayMs = Date.UTC(2025, 0, 6, 9);
 const hourMs = 3_600_000;
@@ -58,6 +58,13 @@ export const demoKeys = [
   { ...ofNorthwind, id: 'KEY_NORTHWIND_EXPIRED', text: demoKey('demoNorthwindExpired'), expires_at: past },
   { ...ofNorthwind, id: 'KEY_NORTHWIND_REVOKED', text: demoKey('demoNorthwindRevoked'), revoked_at: past },
 ] as const;
+
+/** A fixed, public administrative key, for a sandbox on one's own machine. */
+export const demoAdminKey = {
+  id: 'ADMIN_KEY_DEMO',
+  role: 'ADMIN',
+  text: adminKeyOf('sandbox', 'demoAdmin'.padEnd(43, '0')),
+} as const;
 
 /** A seeded random number generator (mulberry32). */
 function randomFrom(seed: number): () => number {

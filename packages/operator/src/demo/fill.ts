@@ -3,10 +3,13 @@ import { toTime } from '@partner-network/common/times';
 import { digestOfKey } from '@partner-network/service/auth/api-key';
 import { AlreadyExists, type Author, type ImportKind, type Store } from '@partner-network/store/port';
 import { importValues } from '../ingest/import.ts';
-import { demoBalances, demoBrands, demoGrants, demoKeys, demoPartners } from './data.ts';
+import { demoAdminKey, demoBalances, demoBrands, demoGrants, demoKeys, demoPartners } from './data.ts';
 
-/** Fills an empty sandbox with the demo data, which is checked like any import. */
-export async function fillWithDemo(store: Store, by: Author): Promise<void> {
+/**
+ * Fills an empty sandbox with the demo data, which is checked like any import. Resolves to whether the
+ * sandbox has this data, and not that of somebody else.
+ */
+export async function fillWithDemo(store: Store, by: Author): Promise<boolean> {
   if (store.environment !== 'sandbox') {
     throw new OperatorError('Demo data is for a sandbox only, because its keys are public.');
   }
@@ -15,20 +18,27 @@ export async function fillWithDemo(store: Store, by: Author): Promise<void> {
   // Grants are written last: if they are missing, an earlier start was interrupted.
   const isFilled =
     (await store.listGrants({ partnerId: demoPartners[0].id, at: toTime(Date.now()) })).length > 0;
-  if (isInUse || isFilled) return;
-
+  if (isInUse) return false;
   const created_at = '2025-01-06T09:00:00.000Z';
+  const storedAs = (text: string) => ({ name: 'demo', last_four: text.slice(-4), created_at });
+  // A sandbox that an older version has filled lacks this key.
+  if ((await store.findAdminKeyById(demoAdminKey.id)) === undefined) {
+    const { text, ...key } = demoAdminKey;
+    await ignoreExisting(store.createAdminKey({ ...key, ...storedAs(text) }, digestOfKey(text), by));
+  }
+  if (isFilled) return true;
+
   for (const { id, name } of demoPartners)
     await ignoreExisting(store.createPartner({ id, name, created_at }, by));
   for (const { text, ...key } of demoKeys) {
-    const onFile = { ...key, name: 'demo', last_four: text.slice(-4), created_at };
-    await ignoreExisting(store.createKey(onFile, digestOfKey(text), by));
+    await ignoreExisting(store.createKey({ ...key, ...storedAs(text) }, digestOfKey(text), by));
   }
   for (const [index, partner] of demoPartners.entries()) {
     await fill(store, by, 'brands', demoBrands(partner, index + 1), partner.id);
   }
   await fill(store, by, 'balances', demoBalances());
   await fill(store, by, 'grants', demoGrants());
+  return true;
 }
 
 /** Another start, earlier or at the same time, may have created it. */

@@ -3,14 +3,20 @@ import { doctorBounds } from '@partner-network/common/bounds/doctor';
 import { asOne, type Finding, failed, ok, warning } from '@partner-network/common/finding';
 import { toTime } from '@partner-network/common/times';
 import type { Inspection } from '@partner-network/store/inspection';
-import { expiringKeys, replacedKeys } from '@partner-network/store/sql/keys/keys';
+import { expiringAdminKeys, expiringKeys, replacedKeys } from '@partner-network/store/sql/keys/keys';
 import type { Row } from '@partner-network/store/sql/statement';
 
 const dayMs = 86_400_000;
 
+const within = `within ${doctorBounds.expiryWarningMs / dayMs} days`;
+
 export async function checkKeys(opened: Inspection, nowMs: number): Promise<Finding> {
-  const findings = [await checkExpiry(opened, nowMs), await checkReplaced(opened, nowMs)];
-  return asOne(findings.filter((finding) => finding !== undefined));
+  const findings = [
+    await checkExpiry(opened, nowMs),
+    await checkReplaced(opened, nowMs),
+    await checkAdminKeys(opened, nowMs),
+  ].filter((finding) => finding !== undefined);
+  return findings.length === 0 ? ok(`No key expires ${within}.`) : asOne(findings);
 }
 
 /** Keys that the partner still uses after it got a newer one: they will stop working. */
@@ -29,20 +35,34 @@ async function checkReplaced({ rows, lastUses }: Inspection, nowMs: number): Pro
   );
 }
 
-/** Keys by id, name and partner, each with its times, and how many more there are. */
+/** Keys by id, name and partner or role, each with its times, and how many more there are. */
 function listed(keys: readonly Row[], count: number, times: (key: Row) => string): string {
   const texts = keys.map((key) => {
     const called = key.name === null ? '' : ` "${key.name}"`;
-    return `${key.id}${called} of ${key.partner_id}, ${times(key)}`;
+    const whose = key.role === undefined ? `of ${key.partner_id}` : `with the role ${key.role}`;
+    return `${key.id}${called} ${whose}, ${times(key)}`;
   });
   if (count > keys.length) texts.push(`and ${count - keys.length} more`);
   return texts.join('; ');
 }
 
-async function checkExpiry({ rows }: Inspection, nowMs: number): Promise<Finding> {
-  const within = `within ${doctorBounds.expiryWarningMs / dayMs} days`;
+/** Administrative keys that will stop working. */
+async function checkAdminKeys({ rows }: Inspection, nowMs: number): Promise<Finding | undefined> {
+  const times = [toTime(nowMs), toTime(nowMs + doctorBounds.expiryWarningMs)];
+  // The role of `serve` may not read them.
+  const found = await rows(expiringAdminKeys, ...times).catch(() => []);
+  if (found[0] === undefined) return undefined;
+  const count = Number(found[0].count);
+  const expire = count === 1 ? '1 administrative key expires' : `${count} administrative keys expire`;
+  return warning(
+    `${expire} ${within}: ${listed(found, count, ({ expires_at }) => String(expires_at))}.`,
+    'Replace each administrative key with "partner-network admin-keys rotate ID".',
+  );
+}
+
+async function checkExpiry({ rows }: Inspection, nowMs: number): Promise<Finding | undefined> {
   const found = await rows(expiringKeys, toTime(nowMs), toTime(nowMs + doctorBounds.expiryWarningMs));
-  if (found[0] === undefined) return ok(`No key expires ${within}.`);
+  if (found[0] === undefined) return undefined;
   const count = Number(found[0].count);
   const keys = listed(
     found,

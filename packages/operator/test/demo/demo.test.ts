@@ -2,12 +2,19 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { digestOfKey, environmentOfKey } from '../../../service/src/auth/api-key.ts';
+import { digestOfKey, environmentOfAdminKey, environmentOfKey } from '../../../service/src/auth/api-key.ts';
 import { openSqlite } from '../../../store/src/sqlite/open.ts';
 import { byTest, createdAt } from '../../../testkit/fixtures/fixture.ts';
 import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
 import { pluck } from '../../../testkit/fixtures/pluck.ts';
-import { demoBalances, demoBrands, demoGrants, demoKeys, demoPartners } from '../../src/demo/data.ts';
+import {
+  demoAdminKey,
+  demoBalances,
+  demoBrands,
+  demoGrants,
+  demoKeys,
+  demoPartners,
+} from '../../src/demo/data.ts';
 import { fillWithDemo } from '../../src/demo/fill.ts';
 
 test('is the same every time', () => {
@@ -45,10 +52,27 @@ test('fills an empty sandbox once, and leaves a sandbox with partners unchanged'
   assert.equal((await store.listPartners()).length, 3);
   const targets = pluck(await store.listAudit({ limit: 100 }), 'target');
   assert.deepEqual(targets.slice(0, 3), ['grants', 'balances', demoPartners[2]!.id]);
-  assert.equal(targets.length, 3 + demoKeys.length + 3 + 2);
+  assert.equal(targets.length, 1 + 3 + demoKeys.length + 3 + 2);
   await store.revokeKey('KEY_NORTHWIND', '2026-01-01T00:00:00.000Z', byTest);
+  await store.revokeAdminKey(demoAdminKey.id, '2026-01-01T00:00:00.000Z', byTest);
   await fillWithDemo(store, byTest);
   assert.equal((await store.findKey(digestOfKey(demoKeys[0].text)))?.isRevoked, true);
+  assert.equal((await store.findAdminKey(digestOfKey(demoAdminKey.text)))?.isRevoked, true);
+});
+
+test('adds the administrative key to what an older version has filled, and to no other data', async (t) => {
+  const store = openSqlite(join(temporaryFolder(t), 'demo.db'), 'sandbox', 'create');
+  t.after(() => store.close());
+  const adminKey = () => store.findAdminKey(digestOfKey(demoAdminKey.text));
+  await store.createPartner({ id: 'acme', name: 'acme', created_at: createdAt }, byTest);
+  assert.equal(await fillWithDemo(store, byTest), false);
+  assert.equal(await adminKey(), undefined);
+  const { id, name } = demoPartners[0];
+  await store.createPartner({ id, name, created_at: createdAt }, byTest);
+  await fillWithDemo({ ...store, createAdminKey: async () => {} }, byTest);
+  assert.equal(await adminKey(), undefined);
+  assert.equal(await fillWithDemo(store, byTest), true);
+  assert.equal((await adminKey())?.role, 'ADMIN');
 });
 
 test('completes an earlier fill that was cut off', async (t) => {
@@ -69,9 +93,11 @@ test('completes an earlier fill that was cut off', async (t) => {
 
 test('its keys are test keys, and a production database refuses to be filled', async (t) => {
   for (const { text } of demoKeys) assert.equal(environmentOfKey(text), 'sandbox');
+  assert.equal(environmentOfAdminKey(demoAdminKey.text), 'sandbox');
   const store = openSqlite(join(temporaryFolder(t), 'live.db'), 'production', 'create');
   t.after(() => store.close());
   await assert.rejects(fillWithDemo(store, byTest), /sandbox only/);
   assert.deepEqual(await store.listPartners(), []);
   assert.equal(await store.findKey(digestOfKey(demoKeys[0].text)), undefined);
+  assert.deepEqual(await store.listAdminKeys(), []);
 });

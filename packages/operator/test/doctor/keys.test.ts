@@ -4,9 +4,10 @@ import { test } from 'node:test';
 import type { Scope } from '@partner-network/contract/scopes';
 import { cursorsBounds } from '../../../common/src/bounds/cursors.ts';
 import { toTime } from '../../../common/src/times.ts';
-import type { ApiKey, Store } from '../../../store/src/port.ts';
+import type { AdminKey, ApiKey, Store } from '../../../store/src/port.ts';
 import { openTestDatabase } from '../../../testkit/fixtures/database.ts';
 import { byTest } from '../../../testkit/fixtures/fixture.ts';
+import { urlInRole } from '../../../testkit/servers/roles.ts';
 import { assertFinding, findingsOf } from './examined.ts';
 
 const now = Date.parse('2026-03-01T00:00:00.000Z');
@@ -106,6 +107,33 @@ for (const engine of ['sqlite', 'postgres']) {
     assertFinding(await keys(), 'warning', used, /^Tell each partner to use its newer key/);
     await store.revokeKey('KEY_a', hours(0), byTest);
     assertFinding(await keys(), 'ok', /^No key expires/);
+  });
+
+  test(`warns of administrative keys that expire soon, if it may read them (${engine})`, async (t) => {
+    const { store, url } = await openTestDatabase(t, 'migrated', async () => {}, engine);
+    const add = (id: string, name: string, more: Partial<AdminKey>) => {
+      made += 1;
+      const key = { id, name, role: 'ADMIN', last_four: 'abcd', created_at: hours(-9), ...more } as const;
+      return store.createAdminKey(key, Buffer.alloc(32, made), byTest);
+    };
+    await add('ADMIN_KEY_later', 'later', { expires_at: hours(week + 1) });
+    await add('ADMIN_KEY_past', 'past', { expires_at: hours(-1) });
+    await add('ADMIN_KEY_revoked', 'revoked', { expires_at: hours(1), revoked_at: hours(-1) });
+    await add('ADMIN_KEY_old', 'replaced', { expires_at: hours(1) });
+    await add('ADMIN_KEY_new', 'replaced', { created_at: hours(-1) });
+    assertFinding((await findings(url)).keys!, 'ok', /^No key expires within 7 days\.$/);
+
+    await add('ADMIN_KEY_ana', 'Ana', { expires_at: hours(24) });
+    await add('ADMIN_KEY_other', 'Ana', { created_at: hours(-1), role: 'VIEWER' });
+    const one = /^1 administrative key expires .*: ADMIN_KEY_ana "Ana" with the role ADMIN, 2026-03-02T/;
+    assertFinding((await findings(url)).keys!, 'warning', one, /admin-keys rotate ID/);
+    if (engine === 'sqlite') return;
+    const serving = await findings(await urlInRole(t, url, 'network_serve'));
+    assertFinding(serving.keys!, 'ok', /^No key expires within 7 days\.$/);
+    const administering = await findings(await urlInRole(t, url, 'network_admin'));
+    assertFinding(administering.keys!, 'warning', one);
+    const enough = /has all privileges that the administrative service needs, and no others\.$/;
+    assertFinding(administering.privileges!, 'ok', enough);
   });
 
   test(`reports a cursor key that is old, in the future or missing (${engine})`, async (t) => {

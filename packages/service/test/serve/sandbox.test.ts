@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { openSqlite } from '../../../store/src/sqlite/open.ts';
 import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
 import { assertFailed, run, start } from '../../../testkit/fixtures/run.ts';
+import { freePort, listenOnAnyPort } from '../../../testkit/servers/free-port.ts';
 import { documentedFetch } from '../../../testkit/watch/documented.ts';
-import { environmentOfKey } from '../../src/auth/api-key.ts';
+import { environmentOfAdminKey, environmentOfKey } from '../../src/auth/api-key.ts';
 
 const limits = { timeout: 30_000 };
 
@@ -15,8 +17,9 @@ interface Call {
 }
 
 /** Starts a sandbox and reads the calls in its greeting. */
-async function greeted(t: TestContext, folder: string) {
-  const running = start(t, ['sandbox', '--port', '0', '--data', folder]);
+async function greeted(t: TestContext, folder: string, adminPort: number) {
+  const ports = ['--port', '0', '--admin-port', String(adminPort)];
+  const running = start(t, ['sandbox', ...ports, '--data', folder]);
   await running.says('stdout', /Press Ctrl-C to stop\.\n/);
   const { stdout } = running.texts();
   const calls: Call[] = [...stdout.matchAll(/^ *curl -H '([^:']+): ([^']+)' '([^']+)'$/gm)].map(
@@ -26,7 +29,8 @@ async function greeted(t: TestContext, folder: string) {
 }
 
 test('greets with its base URL, its reference, a demo key and calls that work', limits, async (t) => {
-  const { stdout, calls, signal, ended } = await greeted(t, temporaryFolder(t));
+  const adminPort = await freePort();
+  const { stdout, calls, signal, ended } = await greeted(t, temporaryFolder(t), adminPort);
   const baseUrl = /^ *Base URL +(http:\/\/127\.0\.0\.1:\d+\/network\/v1)$/m.exec(stdout)?.[1];
   const key = /^ *Demo key +(\S+)$/m.exec(stdout)?.[1];
   assert.equal(environmentOfKey(String(key)), 'sandbox');
@@ -46,23 +50,54 @@ test('greets with its base URL, its reference, a demo key and calls that work', 
   assert.equal(demoKey, key);
   const names = guides.map(({ name }) => `${reference}#tag/${name}`);
   assert.ok(names.some((address) => stdout.includes(`\n${address} lists more demo keys`)));
+  await callAdmin(stdout, `http://127.0.0.1:${adminPort}`, String(key));
   signal('SIGTERM');
   assert.equal(await ended, 0);
 });
 
-test('fills only an empty sandbox, and keeps changes', limits, async (t) => {
-  const folder = temporaryFolder(t);
-  const first = await greeted(t, folder);
-  first.signal('SIGINT');
-  assert.equal(await first.ended, 0);
-  const flags = ['--environment', 'sandbox', '--database', `sqlite:${join(folder, 'sandbox.db')}`, '--json'];
-  const listed = JSON.parse((await run(['partners', 'list', ...flags])).stdout) as { id: string }[];
-  assert.ok(listed.length >= 2);
-  for (const { id } of listed) await run(['partners', 'disable', id, ...flags]);
-  const { calls } = await greeted(t, folder);
-  const [call] = calls;
-  assert.equal((await documentedFetch(call!.url, { headers: call!.headers })).status, 403);
-});
+/** Calls the administrative service as the greeting says. */
+async function callAdmin(stdout: string, origin: string, partnersKey: string): Promise<void> {
+  const [, adminKey = ''] = /^ *Admin key +(pna_test_demo\S+)$/m.exec(stdout) ?? [];
+  assert.equal(environmentOfAdminKey(adminKey), 'sandbox');
+  assert.ok(stdout.includes(`Console   ${origin}/console\n  Admin API ${origin}/docs\n`));
+  assert.equal((await fetch(`${origin}/docs`)).status, 200);
+  const change = (name: string, bearer: string) =>
+    fetch(`${origin}/admin/v1/partners/PARTNER_NORTHWIND`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ name }),
+    });
+  assert.equal((await change('Northwind', adminKey)).status, 200);
+  assert.equal((await change('Northwind', partnersKey)).status, 401);
+}
+
+test(
+  'fills only an empty sandbox, keeps changes, and needs no port for administration',
+  limits,
+  async (t) => {
+    const folder = temporaryFolder(t);
+    const first = await greeted(t, folder, 0);
+    assert.doesNotMatch(first.stdout, /Admin|Console/);
+    assert.equal(first.texts().stderr, '');
+    first.signal('SIGINT');
+    assert.equal(await first.ended, 0);
+    const path = join(folder, 'sandbox.db');
+    const store = openSqlite(path, 'sandbox', 'command');
+    const usage = await store.listUsage({ keyId: 'KEY_NORTHWIND_BRANDS', by: 'hour', limit: 2 });
+    assert.ok(usage.some(({ code }) => code === 'INSUFFICIENT_SCOPES'));
+    await store.close();
+    const flags = ['--environment', 'sandbox', '--database', `sqlite:${path}`, '--json'];
+    const listed = JSON.parse((await run(['partners', 'list', ...flags])).stdout) as { id: string }[];
+    assert.ok(listed.length >= 2);
+    for (const { id } of listed) await run(['partners', 'disable', id, ...flags]);
+    const taken = await listenOnAnyPort(t, createServer());
+    const { calls, stdout, says } = await greeted(t, folder, taken);
+    assert.doesNotMatch(stdout, /Admin|Console/);
+    await says('stderr', new RegExp(`^Port ${taken} on 127\\.0\\.0\\.1 is in use, .* --admin-port\\.\n$`));
+    const [call] = calls;
+    assert.equal((await documentedFetch(call!.url, { headers: call!.headers })).status, 403);
+  },
+);
 
 test('refuses a folder with a production database', limits, async (t) => {
   const folder = temporaryFolder(t);

@@ -68,14 +68,20 @@ function inWords(held: readonly Held[]): string[] {
 /** The services with a role of their own, and what each of them does, for sentences. */
 const services = { network_serve: 'serving', network_admin: 'the administrative service' } as const;
 
-export async function privilegesOf(
-  client: Client,
-  service: keyof typeof services = 'network_serve',
-): Promise<Finding> {
-  const needed: Needed = roles[service].tables;
-  const what = services[service];
+type Service = keyof typeof services;
+
+/** The service that a role is for: serving, unless the role can only do the work of the other. */
+function serviceOf(held: readonly Held[]): Service {
+  const can = (service: Service) => !held.some((one) => isLacking(roles[service].tables, one));
+  return can('network_admin') && !can('network_serve') ? 'network_admin' : 'network_serve';
+}
+
+export async function privilegesOf(client: Client, given?: Service): Promise<Finding> {
   const held: Held[] = (await client.query(heldPrivileges, [tables])).rows;
   if (held.length === 0) return skipped('There are no tables yet.');
+  const service = given ?? serviceOf(held);
+  const needed: Needed = roles[service].tables;
+  const what = services[service];
   const { role, is_read_only, may_create } = held[0]!;
   if (is_read_only) {
     const remedy = `Set default_transaction_read_only to off for the role and the database.`;
@@ -105,7 +111,7 @@ export async function privilegesOf(
 }
 
 /** Fails the start of a service if its role lacks a privilege, before a request could fail for it. */
-export async function requirePrivileges(client: Client, service: keyof typeof services): Promise<void> {
+export async function requirePrivileges(client: Client, service: Service): Promise<void> {
   const { status, detail, remedy } = await privilegesOf(client, service);
   if (status === 'failed') throw new OperatorError(`${detail} ${remedy}`);
 }

@@ -65,6 +65,17 @@ export const expiringKeys = `
   ) as found
   order by is_replaced, expires_at, id limit ${doctorBounds.doctorShownKeys}`;
 
+/** The same for administrative keys, without those that are replaced by a key with the same name and role. */
+export const expiringAdminKeys = `
+  select k.id, k.role, k.name, k.expires_at, count(*) over () as count
+  from admin_keys k
+  where k.expires_at > $1 and k.expires_at <= $2 and k.revoked_at is null and not exists (
+    select 1 from admin_keys n
+    where n.name = k.name and n.role = k.role and n.created_at >= k.created_at and n.revoked_at is null
+      and (n.expires_at is null or n.expires_at > $2)
+  )
+  order by k.expires_at, k.id limit ${doctorBounds.doctorShownKeys}`;
+
 /** Selects keys that work at $1 and expire, and since when another key that works longer replaces them. */
 export const replacedKeys = `
   select k.id, k.partner_id, k.name, k.expires_at, min(n.created_at) as replaced_at

@@ -12,6 +12,7 @@ import { listenOnAnyPort } from '../../../testkit/servers/free-port.ts';
 import type { CaseResult, Profile } from '../../src/conformance/case.ts';
 import { allCases } from '../../src/conformance/cases/index.ts';
 import { type Given, variables } from '../../src/conformance/given.ts';
+import type { Probe } from '../../src/conformance/probe.ts';
 import { casesOf, runCases } from '../../src/conformance/run.ts';
 import { createOtherImplementation, given as givenToOther } from './other-implementation.ts';
 
@@ -41,6 +42,32 @@ function check(
 const notPassed = (results: readonly CaseResult[]) => results.filter(({ status }) => status !== 'passed');
 const idsOf = (results: readonly CaseResult[], status: CaseResult['status']) =>
   results.filter((one) => one.status === status).map(({ id }) => id);
+
+test('a burst shows 51 admissions in a second, and an answer that is neither 200 nor 429', async () => {
+  const answersOf = (count: number, status: number, tookMs: number) =>
+    Array.from({ length: count }, (_, index) => ({ status, sentMs: index, answeredMs: index + tookMs }));
+  const judged = async (id: string, answers: readonly object[]) => {
+    const probe = { answers, once: async () => answers } as unknown as Probe;
+    const found = await allCases
+      .find((one) => one.id === id)!
+      .check(probe)
+      .catch((error: Error) => error);
+    return found?.constructor.name ?? 'passed';
+  };
+  for (const [answers, expected] of [
+    [answersOf(50, 200, 10), 'passed'],
+    [answersOf(51, 200, 10), 'Failure'],
+    // They may have been admitted in two seconds.
+    [answersOf(70, 200, 1_000), 'passed'],
+  ] as const) {
+    assert.equal(await judged('burst.rate', answers), expected);
+  }
+  const prompt = answersOf(1, 200, 1);
+  assert.equal(await judged('burst.refused', [...prompt, ...answersOf(20, 429, 1)]), 'passed');
+  assert.equal(await judged('burst.refused', [...prompt, ...answersOf(1, 503, 2)]), 'Failure');
+  assert.equal(await judged('burst.refused', [...prompt, ...answersOf(1, 503, 200)]), 'Skip');
+  assert.equal(await judged('burst.refused', [...prompt, ...answersOf(1, 403, 200)]), 'Failure');
+});
 
 test('every case has its own id, a section and a promise, and needs known variables', () => {
   const ids = allCases.map(({ id }) => id);

@@ -86,10 +86,10 @@ test('conformance catches every planted bug by the right case', limits, async (t
   await t.test('at the pace of every run', { ...limits, concurrency: 24 }, (t) =>
     Promise.all(bugs.map((planted) => t.test(planted.bug, catchIt(planted, false)))).then(() => {}),
   );
-  // A burst must be fast to show anything, and takes seconds.
-  const inRate = isLongRun ? bugsInRate : bugsInRate.slice(0, 2);
+  // A burst shows nothing on a busy machine. cases.test.ts judges answers with made-up times instead.
+  if (!isLongRun) return;
   await t.test('with --burst', limits, (t) =>
-    Promise.all(inRate.map((planted) => t.test(planted.bug, catchIt(planted, true)))).then(() => {}),
+    Promise.all(bugsInRate.map((planted) => t.test(planted.bug, catchIt(planted, true)))).then(() => {}),
   );
 });
 

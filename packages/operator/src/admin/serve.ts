@@ -16,8 +16,10 @@ import { createHttpServer, listen, portOf, serveSite } from '@partner-network/ht
 import { openCursors } from '@partner-network/service/cursors/key-refresh';
 import { createJournal } from '@partner-network/service/receipts/journal';
 import { drainOn } from '@partner-network/service/serve/drain';
+import { inspectDatabase } from '@partner-network/store/engines';
 import type { Store } from '@partner-network/store/port';
 import type { Logger } from 'pino';
+import { consoleOperations } from '../console/site.ts';
 import { createAdminRoutes } from './app.ts';
 import { BatchSender } from './batch-sender.ts';
 import { notFound } from './refusals.ts';
@@ -32,7 +34,11 @@ const unknownPath = notFound(
 /** Opens the service on a store, and listens. */
 export async function openAdmin(
   store: Store,
-  { listener: { host, port }, publicUrl }: Pick<AdminSettings, 'listener' | 'publicUrl'>,
+  {
+    listener: { host, port },
+    publicUrl,
+    database,
+  }: Pick<AdminSettings, 'listener' | 'publicUrl' | 'database'>,
   log: Logger,
   opened: AsyncDisposableStack,
 ) {
@@ -46,11 +52,15 @@ export async function openAdmin(
   opened.defer(() => batches.close());
   const cursors = await openCursors(store, Date.now, log);
   opened.defer(cursors.close);
-  const requests = createRequestMetrics(Object.keys(adminOperations));
+  const requests = createRequestMetrics([...Object.keys(adminOperations), ...consoleOperations]);
   const server = createHttpServer(adminLimits.bodySeconds * 1_000);
   const address = () => originOf(host, portOf(server));
   const ownUrl = () => publicUrl ?? address();
-  const routes = createAdminRoutes({ store, cursors, journal, batches, publicUrl: ownUrl });
+  const inspect = () => inspectDatabase(database, [], store.environment);
+  const routes = createAdminRoutes({
+    ...{ store, cursors, journal, batches, log, inspect },
+    publicUrl: ownUrl,
+  });
   const site = { routes, log, requests, notFound: unknownPath };
   const http = serveSite(server, site, {
     room: {

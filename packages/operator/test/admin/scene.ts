@@ -48,7 +48,7 @@ export async function adminScene(t: TestContext, engine: string) {
   const opened = new AsyncDisposableStack();
   const admin = await openAdmin(
     store,
-    { listener: { host: '127.0.0.1', port: 0 }, publicUrl: undefined },
+    { listener: { host: '127.0.0.1', port: 0 }, publicUrl: undefined, database: address },
     log,
     opened,
   );
@@ -94,7 +94,7 @@ export async function adminScene(t: TestContext, engine: string) {
       headers: { 'content-type': 'application/x-ndjson' },
       ...more,
     });
-  return { ...admin, ...database, lines, send, put, post, batch, close };
+  return { ...admin, ...database, database: address, lines, send, put, post, batch, close };
 }
 
 export const engines = ['sqlite', 'postgres'];

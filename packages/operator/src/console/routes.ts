@@ -1,0 +1,64 @@
+/** The paths of the console. */
+import type { Route } from '@partner-network/http/handle';
+import { notFound } from '../admin/refusals.ts';
+import { createPaths } from '../admin/routes.ts';
+import { actions } from './actions.ts';
+import { pagesOf } from './confirm.ts';
+import { style } from './layout.ts';
+import { keyPage } from './pages/key.ts';
+import { partnerPage } from './pages/partner.ts';
+import { startPage } from './pages/start.ts';
+import { type ConsolePage, type ConsoleParts, ConsoleSite, formMs } from './site.ts';
+
+const get = (path: string, answer: ConsolePage['answer']): ConsolePage => ({
+  method: 'GET',
+  path,
+  operation: 'consolePage',
+  answer,
+});
+
+const unknown = get('', async () => {
+  throw notFound('There is no such page. Correct the address, or search for an id above.');
+});
+
+const pages: readonly ConsolePage[] = [
+  get('/', startPage),
+  get('/partners/{id}', partnerPage),
+  get('/keys/{id}', keyPage),
+  ...actions.flatMap(pagesOf),
+];
+
+const matchPage = createPaths(
+  '/console',
+  pages.map((page) => ({ id: page, method: page.method, path: page.path })),
+);
+
+/** Finds the route of a path of the console. The start of the service leads there, too. */
+export function createConsole(parts: ConsoleParts): (path: string) => Route | undefined {
+  const site = new ConsoleSite(parts);
+  const fixed = new Map<string, Route>([
+    style,
+    ['/', { answer: async (exchange) => site.moved(exchange, '/console') }],
+    [
+      '/console/sign-in',
+      { methods: ['POST'], answerMs: formMs, answer: (exchange) => site.signIn(exchange) },
+    ],
+    [
+      '/console/sign-out',
+      { methods: ['POST'], answerMs: formMs, answer: (exchange) => site.signOut(exchange) },
+    ],
+  ]);
+  const unknownRoute = (path: string): Route | undefined =>
+    path.startsWith('/console/')
+      ? { answer: (exchange) => site.visit(unknown, {}, exchange, path) }
+      : undefined;
+  return (path) => {
+    const match = matchPage(path === '/console' ? '/console/' : path);
+    if (match === undefined) return fixed.get(path) ?? unknownRoute(path);
+    return {
+      methods: Object.keys(match.byMethod),
+      ...(match.byMethod.POST && { answerMs: formMs }),
+      answer: (exchange) => site.visit(match.byMethod[exchange.method]!, match.encoded, exchange, path),
+    };
+  };
+}

@@ -16,10 +16,10 @@ import { createHttpServer, listen, portOf, serveSite } from '@partner-network/ht
 import { openCursors } from '@partner-network/service/cursors/key-refresh';
 import { createJournal } from '@partner-network/service/receipts/journal';
 import { drainOn } from '@partner-network/service/serve/drain';
-import { inspectDatabase } from '@partner-network/store/engines';
 import type { Store } from '@partner-network/store/port';
 import type { Logger } from 'pino';
 import { consoleOperations } from '../console/site.ts';
+import { type Examined, examineDatabase } from '../doctor/examine.ts';
 import { createAdminRoutes } from './app.ts';
 import { BatchSender } from './batch-sender.ts';
 import { notFound } from './refusals.ts';
@@ -56,9 +56,14 @@ export async function openAdmin(
   const server = createHttpServer(adminLimits.bodySeconds * 1_000);
   const address = () => originOf(host, portOf(server));
   const ownUrl = () => publicUrl ?? address();
-  const inspect = () => inspectDatabase(database, [], store.environment);
+  let examining: Promise<readonly Examined[]> | undefined;
+  // Requests at the same time share one examination: each opens connections.
+  const examine = () =>
+    (examining ??= examineDatabase(database, store.environment).finally(() => {
+      examining = undefined;
+    }));
   const routes = createAdminRoutes({
-    ...{ store, cursors, journal, batches, log, inspect },
+    ...{ store, cursors, journal, batches, log, examine },
     publicUrl: ownUrl,
   });
   const site = { routes, log, requests, notFound: unknownPath };

@@ -4,6 +4,7 @@ import { lengths } from '@partner-network/contract/limits';
 import { scopes } from '@partner-network/contract/scopes';
 import type { Partner } from '@partner-network/store/port';
 import type { Action, Subject } from './confirm.ts';
+import { utcOf } from './filters.ts';
 import { type Html, html } from './html.ts';
 import type { Page } from './layout.ts';
 import { code, facts, idLink, pathTo, plural, text } from './parts.ts';
@@ -50,10 +51,9 @@ const newKeyField = ({ form }: Visit): Html =>
 const expiryField = ({ form }: Visit): Html => html`<label for="expires_at">Expires (UTC), if ever</label>
 <input id="expires_at" name="expires_at" type="datetime-local" value="${form.get('expires_at') ?? ''}">`;
 
-/** A browser sends a time without seconds and zone. */
 function timeOf(form: URLSearchParams): { readonly expires_at?: string } {
-  const given = form.get('expires_at') ?? '';
-  return given === '' ? {} : { expires_at: `${given}${given.length === 16 ? ':00' : ''}Z` };
+  const given = form.get('expires_at');
+  return given ? { expires_at: utcOf(given) } : {};
 }
 
 const newKeyOf = (form: URLSearchParams) => ({ id: form.get('new_id') ?? '' });

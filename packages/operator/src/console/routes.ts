@@ -1,12 +1,20 @@
 /** The paths of the console. */
+import { adminBounds } from '@partner-network/common/bounds/serve';
 import type { Route } from '@partner-network/http/handle';
 import { notFound } from '../admin/refusals.ts';
 import { createPaths } from '../admin/routes.ts';
 import { actions } from './actions.ts';
 import { pagesOf } from './confirm.ts';
 import { style } from './layout.ts';
+import { auditFile, auditPage } from './pages/audit.ts';
+import { brandPage } from './pages/brand.ts';
+import { customerPage } from './pages/customer.ts';
+import { dataPage } from './pages/data.ts';
+import { healthPage } from './pages/health.ts';
 import { keyPage } from './pages/key.ts';
 import { partnerPage } from './pages/partner.ts';
+import { receiptsPage, requestPage } from './pages/receipts.ts';
+import { search } from './pages/search.ts';
 import { startPage } from './pages/start.ts';
 import { type ConsolePage, type ConsoleParts, ConsoleSite, formMs } from './site.ts';
 
@@ -25,6 +33,15 @@ const pages: readonly ConsolePage[] = [
   get('/', startPage),
   get('/partners/{id}', partnerPage),
   get('/keys/{id}', keyPage),
+  get('/customers/{customer_id}', customerPage),
+  get('/brands/{partner_id}/{id}', brandPage),
+  get('/requests/{request_id}', requestPage),
+  get('/receipts', receiptsPage),
+  get('/data', dataPage),
+  get('/audit', auditPage),
+  get('/audit.jsonl', auditFile),
+  get('/health', healthPage),
+  { ...get('/search', search), method: 'POST' },
   ...actions.flatMap(pagesOf),
 ];
 
@@ -57,7 +74,7 @@ export function createConsole(parts: ConsoleParts): (path: string) => Route | un
     if (match === undefined) return fixed.get(path) ?? unknownRoute(path);
     return {
       methods: Object.keys(match.byMethod),
-      ...(match.byMethod.POST && { answerMs: formMs }),
+      answerMs: match.byMethod.POST ? formMs : adminBounds.changeMs,
       answer: (exchange) => site.visit(match.byMethod[exchange.method]!, match.encoded, exchange, path),
     };
   };

@@ -6,11 +6,11 @@ import { type Exchange, refusalOfFailure } from '@partner-network/http/handle';
 import { decode } from '@partner-network/http/parameters/query';
 import { Refusal } from '@partner-network/http/refusal';
 import type { Journal } from '@partner-network/service/receipts/journal';
-import type { Inspected } from '@partner-network/store/inspection';
 import type { Logger } from 'pino';
 import { type CallParts, type Calls, createCalls } from '../admin/calls.ts';
 import { createIdentification, requireRole, requireWorking } from '../admin/credentials.ts';
 import { notFound } from '../admin/refusals.ts';
+import type { Examined } from '../doctor/examine.ts';
 import { readForm, requireOwnSite, requireToken, returnPath } from './forms.ts';
 import { type Frame, type Page, pageHeaders, pageOf, refusalPage } from './layout.ts';
 import { signInPage, whyNotSignedIn } from './pages/sign-in.ts';
@@ -22,8 +22,8 @@ export interface ConsoleParts extends CallParts {
   /** A function, because the service's own port is known only once it listens. */
   readonly publicUrl: () => string;
   readonly log: Logger;
-  /** Opens the database for the checks of `doctor`. */
-  readonly inspect: () => Promise<Inspected>;
+  /** The checks of `doctor` that concern the database. */
+  readonly examine: () => Promise<readonly Examined[]>;
 }
 
 /** The names of console requests in logs and metrics. */
@@ -67,13 +67,13 @@ export class ConsoleSite {
   }
 
   async #answered(page: ConsolePage, encoded: Texts, exchange: Exchange, session: Session): Promise<string> {
-    const { store, cursors, journal, inspect } = this.#parts;
+    const { store, cursors, journal, examine } = this.#parts;
     exchange.key = { id: session.key.id };
     journal.noteUse(session.key.id, Date.now());
     const form = page.method === 'POST' ? await this.#ownForm(exchange, session) : new URLSearchParams();
     const query = new URLSearchParams([...new URLSearchParams(exchange.query)].filter(([, value]) => value));
     const ids = Object.fromEntries(Object.entries(encoded).map(([name, text]) => [name, idOf(text)]));
-    const own = { store, cursors, inspect, exchange, session, ids, query, form };
+    const own = { store, cursors, examine, exchange, session, ids, query, form };
     const outcome = await page.answer({ ...own, ...createCall(this.#calls, session, exchange) });
     if ('to' in outcome) return this.moved(exchange, outcome.to);
     if ('file' in outcome) {

@@ -24,7 +24,7 @@ export type ShownGrant = Grant & { readonly revoked_at?: string; readonly revoke
 
 export function keyTable(keys: readonly ShownKey[], empty: Value): Html {
   const rows = keys.map(({ id, name, status, scopes, last_four, last_used_at, expires_at }) => [
-    html`${idLink('keys', id)}${name !== undefined && html`<br>${text(name)}`}`,
+    html`${idLink('keys', id)}${name !== undefined && text(name)}`,
     mark(status),
     scopes.join(', '),
     html`…${last_four}`,
@@ -53,7 +53,7 @@ export function grantTable(
       mark(status),
       time(created_at),
       time(expires_at, 'never'),
-      html`${time(revoked_at)}${revoked_by !== undefined && html`<br>${text(revoked_by)}`}`,
+      html`${time(revoked_at)}${revoked_by !== undefined && text(revoked_by)}`,
       ...(canRevoke ? [status === 'ACTIVE' ? revoke : ''] : []),
     ];
   });

@@ -4,9 +4,9 @@ import { mayUse } from '@partner-network/contract/admin/roles';
 import type { Exchange } from '@partner-network/http/handle';
 import type { Refusal } from '@partner-network/http/refusal';
 import type { Cursors } from '@partner-network/service/cursors/cursors';
-import type { Inspected } from '@partner-network/store/inspection';
 import type { AdminKeyOnFile, Store } from '@partner-network/store/port';
 import type { Calls } from '../admin/calls.ts';
+import type { Examined } from '../doctor/examine.ts';
 import type { Page } from './layout.ts';
 import type { Session } from './session.ts';
 
@@ -20,7 +20,7 @@ interface Given {
 export interface Visit {
   readonly store: Store;
   readonly cursors: Cursors;
-  readonly inspect: () => Promise<Inspected>;
+  readonly examine: () => Promise<readonly Examined[]>;
   readonly exchange: Exchange;
   readonly session: Session;
   /** The parameters of the path. */

@@ -117,5 +117,5 @@ export function refusalPage(refused: Refusal, advice: Value = undefined): Page {
 
 export function errorList({ errors }: Pick<Refusal, 'errors'>): Html {
   const items = errors.map(({ detail, field }) => html`<li>${detail}${field && html` (${field})`}</li>`);
-  return html`<ul class="errors" role="alert">${items}</ul>`;
+  return html`<div class="errors" role="alert"><ul>${items}</ul></div>`;
 }

@@ -51,7 +51,7 @@ test('every change says what will happen, needs a reason, and leaves it in the a
     for (const reason of ['', '  ', '\u202e', 'x'.repeat(257), `it was ${keys.acme}`]) {
       const refused = await admin.post(`/console${path}`, { ...fields, reason });
       assert.equal(refused.status, 400, `${path} ${reason}`);
-      assert.match(refused.text, /<ul class="errors" role="alert">/);
+      assert.match(refused.text, /<div class="errors" role="alert"><ul><li>/);
     }
     assert.deepEqual(await store.listAudit({ limit: 1 }), [before], 'nothing was changed');
     const done = await admin.post(`/console${path}`, { ...fields, reason: `Ticket <${index}>` });

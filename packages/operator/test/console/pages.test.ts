@@ -2,38 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { digestOfKey } from '../../../service/src/auth/api-key.ts';
-import type { Store } from '../../../store/src/port.ts';
 import { adminKeys } from '../../../testkit/admin/started.ts';
 import { balances, createdAt, keys } from '../../../testkit/fixtures/fixture.ts';
 import { importValues } from '../../src/ingest/import.ts';
-import { consoleScene, type TestBrowser } from './scene.ts';
-
-const request_id = '0190aaaa-0000-7000-8000-000000000001';
-const hourMs = 3_600_000;
-const hourAgo = (hours: number) => {
-  const now = Date.now();
-  return new Date(now - (now % hourMs) - hours * hourMs).toISOString();
-};
-
-async function fillUse(store: Store): Promise<void> {
-  const use = { partner_id: 'acme', operation: 'listBalances' };
-  await store.recordUsage([
-    { ...use, from: hourAgo(0), key_id: 'KEY_0', code: 'OK', count: 1200 },
-    { ...use, from: hourAgo(0), key_id: 'KEY_1', code: 'INSUFFICIENT_SCOPES', count: 41 },
-    { ...use, from: hourAgo(5), key_id: 'KEY_0', code: 'GRANT_EXPIRED', count: 7 },
-    { ...use, from: hourAgo(200), key_id: 'KEY_0', code: 'GRANT_REVOKED', count: 3 },
-  ]);
-  const receipt = { at: new Date().toISOString(), request_id, partner_id: 'acme', key_id: 'KEY_0' };
-  await store.recordReceipts([
-    { ...receipt, customer_id: 'alice', grant_id: 'g-expired', outcome: 'GRANT_EXPIRED' },
-  ]);
-}
-
-const paths = [
-  ...['/console', '/console/partners/acme', '/console/keys/KEY_0', '/console/customers/alice'],
-  ...['/console/brands/acme/b1', `/console/requests/${request_id}`, '/console/receipts'],
-  ...['/console/data', '/console/audit', '/console/health'],
-];
+import { consoleScene, fillUse, hourAgo, pagePaths, request_id, type TestBrowser } from './scene.ts';
 
 test('a partner page says why the partner was refused, and which key did it', async (t) => {
   const { as, store } = await consoleScene(t);
@@ -74,7 +46,7 @@ for (const engine of ['sqlite', 'postgres']) {
     const { as, store } = await consoleScene(t, engine);
     await fillUse(store);
     const support = await as('SUPPORT');
-    for (const path of paths) assert.equal((await support.get(path)).status, 200, path);
+    for (const path of pagePaths) assert.equal((await support.get(path)).status, 200, path);
     const hits = {
       ...{ acme: '/partners/acme', KEY_3: '/keys/KEY_3', 'g-active': '/customers/alice' },
       ...{ alice: '/customers/alice', 'without-balances': '/customers/without-balances' },
@@ -128,7 +100,7 @@ test('no page shows an amount or metadata', async (t) => {
   const { as, store } = await consoleScene(t);
   await fillUse(store);
   const admin = await as('ADMIN');
-  for (const path of [...paths, '/console/customers/zoe', '/console/customers/carol']) {
+  for (const path of [...pagePaths, '/console/customers/zoe', '/console/customers/carol']) {
     const { text } = await admin.get(path);
     for (const { amount } of balances.filter((balance) => balance.amount !== 0)) {
       assert.ok(

@@ -79,7 +79,7 @@ ${body}
 }
 
 function signedIn(session: Session, current: Place | undefined): Html {
-  const { name, role } = session.key;
+  const { name, key } = session;
   const links = Object.entries(places).map(([place, label]) => {
     const path = place === '' ? '/console' : `/console/${place}`;
     return html`<a href="${path}"${place === current && html` aria-current="page"`}>${label}</a>\n`;
@@ -90,7 +90,7 @@ ${tokenField(session)}<label class="unseen" for="id">Any id, or a leaked key</la
 <input id="id" name="id" type="search" placeholder="Any id, or a leaked key" required maxlength="256"
 autocomplete="off" spellcheck="false"><button>Find</button></form>
 <form class="person" method="post" action="/console/sign-out">${tokenField(session)}
-<span><bdi>${name}</bdi> <span class="role">${role}</span></span><button>Sign out</button></form>`;
+<span><bdi>${name}</bdi> <span class="role">${key.role}</span></span><button>Sign out</button></form>`;
 }
 
 export const tokenField = (session: Session): Html =>

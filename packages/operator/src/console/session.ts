@@ -1,10 +1,11 @@
-/** Who is signed in. The key is exchanged for a sealed cookie, which holds its id and no secret. */
+/** Who is signed in. The key is exchanged for a sealed cookie, in which nobody can find the key. */
 import { adminBounds } from '@partner-network/common/bounds/serve';
 import type { Exchange } from '@partner-network/http/handle';
 import { headerValues } from '@partner-network/http/request';
+import { digestOfKey } from '@partner-network/service/auth/api-key';
 import type { CursorScope, Cursors } from '@partner-network/service/cursors/cursors';
-import type { AdminKey, Store } from '@partner-network/store/port';
-import { keyStatus } from '../operations/keys.ts';
+import type { AdminKeyOnFile, Store } from '@partner-network/store/port';
+import { isExpired } from '../admin/credentials.ts';
 
 const cookieName = 'partner_network_console';
 
@@ -19,7 +20,9 @@ const scopeOf = (endpoint: string, cookie = ''): CursorScope => ({
 });
 
 export interface Session {
-  readonly key: AdminKey;
+  readonly key: AdminKeyOnFile;
+  /** The name of the key. */
+  readonly name: string;
   /** A text for forms, which is valid in this session only: against forged requests. */
   token(): string;
   isOwnToken(token: string): boolean;
@@ -28,7 +31,7 @@ export interface Session {
   openNotice(sealed: string | null): string | undefined;
 }
 
-export function createSessions(store: Pick<Store, 'findAdminKeyById'>, cursors: Cursors) {
+export function createSessions(store: Pick<Store, 'findAdminKey' | 'findAdminKeyById'>, cursors: Cursors) {
   const seal = (scope: CursorScope, after: string) => cursors.seal(scope, { after, walPosition: 0n });
 
   /** Undefined if the text was not sealed for this. A database that cannot be reached is another failure. */
@@ -42,21 +45,29 @@ export function createSessions(store: Pick<Store, 'findAdminKeyById'>, cursors: 
   }
 
   return {
-    /** The cookie's text for a new session. */
-    begin: (keyId: string): string => seal(scopeOf('console session'), JSON.stringify([keyId, Date.now()])),
+    /**
+     * The cookie's text for a new session. It holds the digest of the key: `serve` can read the keys of
+     * cursors, but no digest of an administrative key, so it could not seal a cookie that opens anything.
+     */
+    begin: (key: string): string => {
+      const digest = Buffer.from(digestOfKey(key)).toString('base64url');
+      return seal(scopeOf('console session'), JSON.stringify([digest, Date.now()]));
+    },
 
     /** The session of a request. The key is looked up each time, so a revocation counts at once. */
     find: async ({ rawHeaders }: Exchange): Promise<Session | undefined> => {
       const cookie = cookieOf(rawHeaders);
       const opened = cookie === undefined ? undefined : open(scopeOf('console session'), cookie);
       if (opened === undefined) return undefined;
-      const [keyId, issuedMs] = JSON.parse(opened) as [string, number];
+      const [digest, issuedMs] = JSON.parse(opened) as [string, number];
       if (Date.now() - issuedMs >= adminBounds.sessionMs) return undefined;
-      const key = await store.findAdminKeyById(keyId);
-      if (key === undefined || keyStatus(key) !== 'active') return undefined;
+      const key = await store.findAdminKey(Buffer.from(digest, 'base64url'));
+      if (key === undefined || key.isRevoked || isExpired(key)) return undefined;
+      const { name } = (await store.findAdminKeyById(key.id))!;
       const [form, notice] = [scopeOf('console form', cookie), scopeOf('console notice', cookie)];
       return {
         key,
+        name,
         token: () => seal(form, ''),
         isOwnToken: (token) => open(form, token) !== undefined,
         sealNotice: (text) => seal(notice, text),

@@ -1,6 +1,6 @@
 /** What happens before and after a page is made: the session, the form, the frame and the failures. */
 import { adminBounds } from '@partner-network/common/bounds/serve';
-import { isCleanText } from '@partner-network/common/text';
+import { holdsKey, isCleanText } from '@partner-network/common/text';
 import { adminLimits } from '@partner-network/contract/admin/limits';
 import { type Exchange, refusalOfFailure } from '@partner-network/http/handle';
 import { decode } from '@partner-network/http/parameters/query';
@@ -13,7 +13,7 @@ import { notFound } from '../admin/refusals.ts';
 import type { Examined } from '../doctor/examine.ts';
 import { readForm, requireOwnSite, requireToken, returnPath } from './forms.ts';
 import { type Frame, type Page, pageHeaders, pageOf, refusalPage } from './layout.ts';
-import { signInPage, whyNotSignedIn } from './pages/sign-in.ts';
+import { signInPage, whyNotKept, whyNotSignedIn } from './pages/sign-in.ts';
 import { createSessions, type Session, setCookie } from './session.ts';
 import { createCall, noteRefusal, type Outcome, type Visit } from './visit.ts';
 
@@ -39,6 +39,8 @@ export interface ConsolePage {
 
 /** Milliseconds until a form must be answered, with its body. */
 export const formMs = adminLimits.bodySeconds * 1_000 + adminBounds.changeMs;
+
+const noKeys = 'An address must not hold a key: browsers keep it. Search for the key above, and revoke it.';
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -69,6 +71,8 @@ export class ConsoleSite {
   async #answered(page: ConsolePage, encoded: Texts, exchange: Exchange, session: Session): Promise<string> {
     const { store, cursors, journal, examine } = this.#parts;
     exchange.key = { id: session.key.id };
+    requireRole(session.key, 'VIEWER');
+    if (holdsKey(exchange.query)) throw notFound(noKeys);
     journal.noteUse(session.key.id, Date.now());
     const form = page.method === 'POST' ? await this.#ownForm(exchange, session) : new URLSearchParams();
     const query = new URLSearchParams([...new URLSearchParams(exchange.query)].filter(([, value]) => value));
@@ -94,12 +98,13 @@ export class ConsoleSite {
       const form = await readForm(exchange);
       const next = returnPath(form.get('next'));
       try {
-        const key = await this.#identify(['authorization', `Bearer ${form.get('key')?.trim() ?? ''}`]);
+        const text = form.get('key')?.trim() ?? '';
+        const key = await this.#identify(['authorization', `Bearer ${text}`]);
         exchange.key = { id: key.id };
         requireWorking(key);
         requireRole(key, 'VIEWER');
         journal.noteUse(key.id, Date.now());
-        exchange.headers.push(...setCookie(publicUrl(), this.#sessions.begin(key.id)));
+        exchange.headers.push(...setCookie(publicUrl(), this.#sessions.begin(text)));
         return this.moved(exchange, next);
       } catch (thrown) {
         if (!(thrown instanceof Refusal)) throw thrown;
@@ -129,7 +134,7 @@ export class ConsoleSite {
     exchange.status = path === '/console' ? 200 : 401;
     const query = exchange.query === '' ? '' : `?${exchange.query}`;
     const next = exchange.method === 'POST' ? '/console' : returnPath(path + query);
-    return this.#rendered(exchange, signInPage(exchange, next));
+    return this.#rendered(exchange, signInPage(exchange, next, whyNotKept(this.#parts.publicUrl())));
   }
 
   async #ownForm(exchange: Exchange, session: Session): Promise<URLSearchParams> {
@@ -161,5 +166,6 @@ export class ConsoleSite {
 function idOf(encoded: string): string {
   const id = decode(encoded.replaceAll('+', '%2B'));
   if (id === undefined || !isCleanText(id)) throw notFound('The address has no valid id.');
+  if (holdsKey(id)) throw notFound(noKeys);
   return id;
 }

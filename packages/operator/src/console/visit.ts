@@ -4,7 +4,7 @@ import { mayUse } from '@partner-network/contract/admin/roles';
 import type { Exchange } from '@partner-network/http/handle';
 import type { Refusal } from '@partner-network/http/refusal';
 import type { Cursors } from '@partner-network/service/cursors/cursors';
-import type { AdminKeyOnFile, Store } from '@partner-network/store/port';
+import type { Store } from '@partner-network/store/port';
 import type { Calls } from '../admin/calls.ts';
 import type { Examined } from '../doctor/examine.ts';
 import type { Page } from './layout.ts';
@@ -39,10 +39,8 @@ export interface Visit {
 export type Outcome = Page | { readonly to: string } | { readonly file: string; readonly name: string };
 
 export function createCall(calls: Calls, { key }: Session, exchange: Exchange): Pick<Visit, 'call' | 'may'> {
-  const { id, role, expires_at: expiresAt, revoked_at } = key;
-  const onFile: AdminKeyOnFile = { id, role, expiresAt, isRevoked: revoked_at !== undefined };
   return {
-    may: (operation) => mayUse(role, adminOperations[operation].role),
+    may: (operation) => mayUse(key.role, adminOperations[operation].role),
     call: async <Body>(operation: AdminOperationId, { path = {}, query = {}, body }: Given = {}) => {
       const encoded = Object.fromEntries(
         Object.entries(path).map(([name, value]) => [name, encodeURIComponent(value)]),
@@ -51,7 +49,7 @@ export function createCall(calls: Calls, { key }: Session, exchange: Exchange): 
         value === undefined || value === null ? [] : [[name, String(value)] as [string, string]],
       );
       const text = new URLSearchParams(given).toString();
-      const asked = { key: onFile, exchange, encoded, query: text, body: async () => body };
+      const asked = { key, exchange, encoded, query: text, body: async () => body };
       return (await calls(operation, asked)).body as Body;
     },
   };

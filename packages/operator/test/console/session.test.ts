@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { adminKeyOf, digestOfKey } from '../../../service/src/auth/api-key.ts';
+import { createCursors } from '../../../service/src/cursors/cursors.ts';
 import { adminKeys } from '../../../testkit/admin/started.ts';
 import { byTest, createdAt, keys, past } from '../../../testkit/fixtures/fixture.ts';
 import { keepKey, watchedLog } from '../../../testkit/watch/logs.ts';
@@ -139,6 +140,33 @@ test('a changed, foreign or doubled cookie opens nothing', async (t) => {
     assert.equal((await open(wrong).get('/console/partners/acme')).status, 401, wrong.slice(0, 40));
   }
   assert.equal((await open(`a=b; ${cookie}; c=d`).get('/console/partners/acme')).status, 200);
+});
+
+test('who reads the keys of cursors, but no digest of a key, cannot make a cookie', async (t) => {
+  const { as, open, store } = await consoleScene(t);
+  const [name] = (await as('ADMIN')).cookie.split('=');
+  const cursors = createCursors(await store.cursorKeys(), 'sandbox', Date.now);
+  const scope = { endpoint: 'console session', partnerId: '', filters: [''] };
+  const cookieWith = (proof: Uint8Array) => {
+    const after = JSON.stringify([Buffer.from(proof).toString('base64url'), Date.now()]);
+    return `${name}=${cursors.seal(scope, { after, walPosition: 0n })}`;
+  };
+  const statusWith = async (proof: Uint8Array) =>
+    (await open(cookieWith(proof)).get('/console/partners/acme')).status;
+  assert.equal(await statusWith(digestOfKey(adminKeys.ADMIN)), 200, 'the form is right');
+  for (const proof of [digestOfKey(keys.acme), Buffer.from('ADMIN_ADMIN'), Buffer.alloc(32)]) {
+    assert.equal(await statusWith(proof), 401);
+  }
+});
+
+test('an address with a key is refused, and not repeated', async (t) => {
+  const { as } = await consoleScene(t);
+  const admin = await as('ADMIN');
+  for (const path of ['/keys/', '/customers/', '/audit?target=', '/receipts?customer_id=x']) {
+    const { status, text } = await admin.get(`/console${path}${keys.acme}`);
+    assert.equal(status, 404, path);
+    assert.doesNotMatch(text, /pn_test_/);
+  }
 });
 
 test('a session holds on another instance on the same database', async (t) => {

@@ -4,6 +4,7 @@ import type { Refusal } from '@partner-network/http/refusal';
 import { headerValues } from '@partner-network/http/request';
 import { html, type Value } from '../html.ts';
 import type { Page } from '../layout.ts';
+import { isLocal } from '../session.ts';
 
 export function signInPage({ rawHeaders }: Exchange, next: string, mistake?: string): Page {
   // Browsers do not send the cookie with a link of another site, but with a link of this page.
@@ -36,4 +37,12 @@ export function whyNotSignedIn({ errors: [{ code, detail }] }: Refusal): string 
   if (code === 'UNAUTHORIZED') return 'This key is not known here. Check that you pasted all of it.';
   if (code !== 'INSUFFICIENT_ROLE') return detail;
   return 'This key only sends batches. Sign in with a key that has the role VIEWER, SUPPORT or ADMIN.';
+}
+
+/** Why nobody can sign in at an address without TLS: browsers do not keep the cookie there. */
+export function whyNotKept(publicUrl: string): string | undefined {
+  const isKept = publicUrl.startsWith('https:') || isLocal(publicUrl);
+  return isKept
+    ? undefined
+    : `Browsers keep you signed in over https only. Put TLS before ${publicUrl}, and set --public-url.`;
 }

@@ -2,8 +2,7 @@
 import { adminLimits } from '@partner-network/contract/admin/limits';
 import { type AdminOperationId, adminOperations } from '@partner-network/contract/admin/operations';
 import { Refusal } from '@partner-network/http/refusal';
-import { adminRefusal, refusalOfBody } from '../admin/refusals.ts';
-import { rejection } from '../ingest/rejections.ts';
+import { requireRole } from '../admin/credentials.ts';
 import { type Html, html, type Value } from './html.ts';
 import { errorList, type Page, tokenField } from './layout.ts';
 import { noteRefusal, type Outcome, type Visit } from './visit.ts';
@@ -64,19 +63,13 @@ data.</p>
   };
 }
 
-function requireOwnRole({ session, may }: Visit, operation: AdminOperationId): void {
-  const { role } = adminOperations[operation];
-  if (!may(operation)) throw adminRefusal('INSUFFICIENT_ROLE', { role, own: session.key.role });
-}
-
 /** Makes the change. A mistake in the form leads back to the form, with what was written. */
 async function change(visit: Visit, action: Action): Promise<Outcome> {
   const { call, form, ids, session, exchange } = visit;
   const subject = await action.subject(visit);
   try {
-    const reason = form.get('reason') ?? '';
-    if (reason.trim() === '') throw refusalOfBody([rejection('MISSING_REQUIRED_FIELD', 'reason')]);
-    const body = { ...action.body?.(visit), reason };
+    // Never absent, so that the check of the body refuses an empty one.
+    const body = { ...action.body?.(visit), reason: form.get('reason') ?? '' };
     const path = action.target?.(form) ?? ids;
     const result = action.result(await call(action.operation, { path, body }), subject);
     if (typeof result !== 'string') return result;
@@ -92,13 +85,10 @@ async function change(visit: Visit, action: Action): Promise<Outcome> {
 export function pagesOf(action: Action) {
   const { operation, path } = action;
   const ask = async (visit: Visit) => {
-    requireOwnRole(visit, operation);
+    requireRole(visit.session.key, adminOperations[operation].role);
     return confirmPage(visit, action, await action.subject(visit));
   };
-  const make = async (visit: Visit) => {
-    requireOwnRole(visit, operation);
-    return change(visit, action);
-  };
+  const make = (visit: Visit) => change(visit, action);
   return [
     { method: 'GET', path, operation: 'consolePage', answer: ask },
     { method: 'POST', path, operation: 'consoleChange', answer: make },

@@ -62,6 +62,10 @@ for (const engine of ['sqlite', 'postgres']) {
     }
     const both = await find(support, 'b2');
     assert.match(both, /href="\/console\/brands\/acme\/b2"[\s\S]*href="\/console\/brands\/zenith\/b2"/);
+    if (engine === 'postgres') {
+      const { text } = await support.get('/console/health');
+      assert.match(text, /has all privileges that the administrative service needs, and no others/);
+    }
     const missing = await support.get('/console/requests/0190aaaa-0000-7000-8000-00000000ffff');
     assert.equal(missing.status, 404);
     assert.match(missing.text, /Search the log of &quot;partner-network serve&quot; for request_id\./);

@@ -65,8 +65,7 @@ function secretPage({ key, secret }: { key: ShownKey; secret?: string }): Page {
       ? html`<p class="errors">This key exists already, and was shown when it was created. If it is lost,
 revoke it and create another one.</p>`
       : html`<p class="notice" role="status">The key works now. Copy it: it is not shown again.</p>
-<label for="secret">The key</label>
-<input id="secret" class="secret" readonly value="${secret}" autocomplete="off" spellcheck="false">
+<p><code class="secret" translate="no">${secret}</code></p>
 <p class="hint">Give it to the partner over a channel that others cannot read.</p>`;
   return {
     title: 'New key',

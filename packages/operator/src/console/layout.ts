@@ -115,7 +115,17 @@ export function refusalPage(refused: Refusal, advice: Value = undefined): Page {
   };
 }
 
+/** By code and field: the sentences of the API are about bodies and paths. */
+const ownWords: Readonly<Record<string, string>> = {
+  'VALUE_EMPTY reason': 'Write a reason.',
+  'VALUE_EMPTY name': 'Write a name.',
+  'CONFIRMATION_MISMATCH confirm': 'This is another id than that of the customer. Nothing was deleted.',
+};
+
 export function errorList({ errors }: Pick<Refusal, 'errors'>): Html {
-  const items = errors.map(({ detail, field }) => html`<li>${detail}${field && html` (${field})`}</li>`);
+  const items = errors.map(({ code, detail, field }) => {
+    const own = ownWords[`${code} ${field}`];
+    return html`<li>${own ?? detail}${own === undefined && field && html` (${field})`}</li>`;
+  });
   return html`<div class="errors" role="alert"><ul>${items}</ul></div>`;
 }

@@ -19,7 +19,7 @@ import { drainOn } from '@partner-network/service/serve/drain';
 import type { Store } from '@partner-network/store/port';
 import type { Logger } from 'pino';
 import { consoleOperations } from '../console/site.ts';
-import { type Examined, examineDatabase } from '../doctor/examine.ts';
+import type { Examined } from '../doctor/examine.ts';
 import { createAdminRoutes } from './app.ts';
 import { BatchSender } from './batch-sender.ts';
 import { notFound } from './refusals.ts';
@@ -57,11 +57,13 @@ export async function openAdmin(
   const address = () => originOf(host, portOf(server));
   const ownUrl = () => publicUrl ?? address();
   let examining: Promise<readonly Examined[]> | undefined;
-  // Requests at the same time share one examination: each opens connections.
+  // Loaded when it is first used. Requests at the same time share one examination: each opens connections.
   const examine = () =>
-    (examining ??= examineDatabase(database, store.environment).finally(() => {
-      examining = undefined;
-    }));
+    (examining ??= import('../doctor/examine.ts')
+      .then(({ examineDatabase }) => examineDatabase(database, store.environment))
+      .finally(() => {
+        examining = undefined;
+      }));
   const routes = createAdminRoutes({
     ...{ store, cursors, journal, batches, log, examine },
     publicUrl: ownUrl,

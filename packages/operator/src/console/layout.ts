@@ -86,8 +86,8 @@ function signedIn(session: Session, current: Place | undefined): Html {
   });
   return html`<nav aria-label="Console">${links}</nav>
 <form class="search" role="search" method="post" action="/console/search">
-${tokenField(session)}<label class="unseen" for="id">Any id, or a leaked key</label>
-<input id="id" name="id" type="search" placeholder="Any id, or a leaked key" required maxlength="256"
+${tokenField(session)}<label class="unseen" for="id">Id, partner’s name or leaked key</label>
+<input id="id" name="id" type="search" placeholder="Id, partner’s name or leaked key" required maxlength="256"
 autocomplete="off" spellcheck="false"><button>Find</button></form>
 <form class="person" method="post" action="/console/sign-out">${tokenField(session)}
 <span><bdi>${name}</bdi> <span class="role">${key.role}</span></span><button>Sign out</button></form>`;
@@ -117,6 +117,7 @@ export function refusalPage(refused: Refusal, advice: Value = undefined): Page {
 
 /** By code and field: the sentences of the API are about bodies and paths. */
 const ownWords: Readonly<Record<string, string>> = {
+  'SERVICE_UNAVAILABLE undefined': 'Try again in a moment. If this stays, an operator must see the log.',
   'VALUE_EMPTY reason': 'Write a reason.',
   'VALUE_EMPTY name': 'Write a name.',
   'CONFIRMATION_MISMATCH confirm': 'This is another id than that of the customer. Nothing was deleted.',

@@ -67,7 +67,7 @@ test('the console, for every reader', needsChromium, async (t) => {
     await page.keyboard.type(adminKeys.SUPPORT);
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'closed' }).waitFor();
-    await tabTo(page, 'searchbox', 'Any id, or a leaked key');
+    await tabTo(page, 'searchbox', 'Id, partner’s name or leaked key');
     await page.keyboard.type('ACME');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Why was it refused?' }).waitFor();

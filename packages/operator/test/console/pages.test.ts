@@ -95,7 +95,7 @@ test('a search without a hit says what to do', async (t) => {
   const { as } = await consoleScene(t);
   const viewer = await as('VIEWER');
   const none = await find(viewer, 'a"b<i>');
-  assert.match(none, /Nothing has this id\.[\s\S]*href="\/console\/customers\/a%22b%3Ci%3E"/);
+  assert.match(none, /Nothing has this id or name\.[\s\S]*href="\/console\/customers\/a%22b%3Ci%3E"/);
   assert.match(none, /a&quot;b&lt;i&gt;/);
   assert.equal((await viewer.post('/console/search', { id: '\u0007' })).status, 404);
 });

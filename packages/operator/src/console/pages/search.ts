@@ -41,8 +41,8 @@ ${table(
   'Hits',
   ['What', 'Name or id'],
   rows,
-  html`Nothing has this id. Ids must be whole, and case matters. A customer with balances but without grants
-and receipts is not found: ${customer}.`,
+  html`Nothing has this id or name. Ids must be whole, and case matters. A customer with balances but
+without grants and receipts is not found: ${customer}.`,
 )}`,
   };
 }

@@ -21,8 +21,8 @@ export async function startPage({ call, query }: Visit): Promise<Page> {
     title: 'Partners',
     place: '',
     body: html`<h1>Partners</h1>
-<p class="hint">Open a partner to see why it was refused. Or paste any id into the field above: of a partner,
-key, customer, grant, brand or request.</p>
+<p class="hint">Open a partner to see why it was refused. The field above takes a part of its name, or any id:
+of a partner, key, customer, grant, brand or request.</p>
 ${table('Partners', ['Name', 'Id', 'State', 'Created (UTC)'], rows, empty)}
 ${pager('/console', query, 'cursor', listed.cursor)}`,
   };

@@ -1,6 +1,6 @@
 /** The paths of the console. */
 import { adminBounds } from '@partner-network/common/bounds/serve';
-import type { Route } from '@partner-network/http/handle';
+import type { Exchange, Route } from '@partner-network/http/handle';
 import { notFound } from '../admin/refusals.ts';
 import { createPaths } from '../admin/routes.ts';
 import { actions } from './actions.ts';
@@ -41,6 +41,7 @@ const pages: readonly ConsolePage[] = [
   get('/audit', auditPage),
   get('/audit.jsonl', auditFile),
   get('/health', healthPage),
+  get('/search', async () => ({ to: '/console' })),
   { ...get('/search', search), method: 'POST' },
   ...actions.flatMap(pagesOf),
 ];
@@ -53,17 +54,18 @@ const matchPage = createPaths(
 /** Finds the route of a path of the console. The start of the service leads there, too. */
 export function createConsole(parts: ConsoleParts): (path: string) => Route | undefined {
   const site = new ConsoleSite(parts);
+  const toStart = async (exchange: Exchange) => site.moved(exchange, '/console');
+  /** A reader who reloads the address of a form without its fields starts again. */
+  const formRoute = (send: (exchange: Exchange) => Promise<string>): Route => ({
+    methods: ['GET', 'HEAD', 'POST'],
+    answerMs: formMs,
+    answer: (exchange) => (exchange.method === 'POST' ? send : toStart)(exchange),
+  });
   const fixed = new Map<string, Route>([
     style,
-    ['/', { answer: async (exchange) => site.moved(exchange, '/console') }],
-    [
-      '/console/sign-in',
-      { methods: ['POST'], answerMs: formMs, answer: (exchange) => site.signIn(exchange) },
-    ],
-    [
-      '/console/sign-out',
-      { methods: ['POST'], answerMs: formMs, answer: (exchange) => site.signOut(exchange) },
-    ],
+    ['/', { answer: toStart }],
+    ['/console/sign-in', formRoute((exchange) => site.signIn(exchange))],
+    ['/console/sign-out', formRoute((exchange) => site.signOut(exchange))],
   ]);
   const unknownRoute = (path: string): Route | undefined =>
     path.startsWith('/console/')

@@ -230,6 +230,16 @@ test('signing out forgets the cookie', async (t) => {
   assert.match((await viewer.get('/console')).text, /<h1>Sign in<\/h1>/);
 });
 
+test('who reloads the address of a form without its fields starts again', async (t) => {
+  const { as } = await consoleScene(t);
+  const viewer = await as('VIEWER');
+  for (const path of ['/console/sign-in', '/console/sign-out', '/console/search']) {
+    const { status, to } = await viewer.get(path);
+    assert.deepEqual([status, to], [303, '/console']);
+  }
+  assert.equal((await viewer.get('/console')).status, 200);
+});
+
 test('forms are bounded, and other types are refused', async (t) => {
   const { as, open } = await consoleScene(t);
   assert.equal((await open().signIn('x'.repeat(70_000))).status, 413);

@@ -46,7 +46,10 @@ const suites = {
     'packages/service/test/{brands,balances}/*.test.ts',
     'packages/operator/test/ingest/{import{,-batches,-follow,-bad-json},killed,model}.test.ts',
   ],
-  admin: ['packages/operator/test/admin/{batches,changes,command,lists}.test.ts'],
+  admin: [
+    'packages/operator/test/admin/{batches,changes,command,lists}.test.ts',
+    'packages/operator/test/console/pages.test.ts',
+  ],
   migrations: ['checks/citus/test/migrations.test.ts'],
 };
 

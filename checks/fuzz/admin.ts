@@ -117,14 +117,15 @@ export const admin: Target = {
 async function serve(lifetime: Lifetime) {
   const { store: filled, path } = await openFuzzStore(lifetime);
   await createAdminKeys(filled);
-  const store = await openStore(parseDatabaseUrl(`sqlite:${path}`)!, 'sandbox', 'admin');
+  const database = parseDatabaseUrl(`sqlite:${path}`)!;
+  const store = await openStore(database, 'sandbox', 'admin');
   const leaks: string[] = [];
   const secrets = [...Object.values(keys), ...Object.values(adminKeys)].map((key) => key.slice(0, -8));
   const write = (line: string) => {
     if (secrets.some((secret) => line.includes(secret))) leaks.push(line);
   };
   const opened = new AsyncDisposableStack();
-  const settings = { listener: { host: '127.0.0.1', port: 0 }, publicUrl: undefined };
+  const settings = { listener: { host: '127.0.0.1', port: 0 }, publicUrl: undefined, database };
   const { address } = await openAdmin(store, settings, pino({ level: 'info' }, { write }), opened);
   lifetime.after(async () => {
     await opened.disposeAsync();

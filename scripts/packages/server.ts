@@ -28,6 +28,7 @@ const sources = 'packages/*/src/**/*.ts';
 const read = [
   'packages/service/src/**/*.lua',
   'packages/store/src/**/*migrations/*.sql',
+  'packages/operator/assets/*.css',
   'packages/service/assets/*.png',
   'packages/service/assets/reference/*.{br,css,html,js,json,svg,txt}',
   'docs/*/partners/*.{md,json}',

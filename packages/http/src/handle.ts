@@ -166,7 +166,7 @@ export function methodNotAllowed(route: Route): Refusal {
 }
 
 /** Logs the failure. The client gets the request id only, to report it with. */
-function refusalOfFailure(log: Logger, requestId: string, err: unknown): Refusal {
+export function refusalOfFailure(log: Logger, requestId: string, err: unknown): Refusal {
   log.error({ request_id: requestId, err }, 'request failed');
   return err instanceof Unavailable
     ? refusal('SERVICE_UNAVAILABLE')

@@ -82,7 +82,7 @@ export const groups: readonly { readonly heading: string; readonly commands: rea
       ...from(() => import('@partner-network/operator/commands/admin'), {
         admin: [
           'admin',
-          'Serve the administrative API, for systems that send data and manage access',
+          'Serve the administrative API and its console, to send data and manage access',
           'partner-network admin --port 8090',
         ],
       }),

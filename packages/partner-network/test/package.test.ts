@@ -75,6 +75,7 @@ const packed = () => execFileSync('tar', ['-tzf', tarball], { encoding: 'utf8' }
 test('the package contains the sources as JavaScript, the files that they read, and nothing else', () => {
   const sources = globSync('packages/*/src/**/*.ts', { cwd: root });
   const others = [
+    'packages/operator/assets/console.css',
     'packages/service/assets/brand-placeholder.png',
     ...['LICENSE-scalar.txt', 'guides.html', 'icon.svg', 'library.js.br', 'library.json', 'page.html'].map(
       (name) => `packages/service/assets/reference/${name}`,

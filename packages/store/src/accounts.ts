@@ -53,6 +53,18 @@ export type Grant = {
   readonly updated_at: string;
 };
 
+/** What operators see of a brand: its record without the metadata. */
+export interface Brand {
+  readonly partner_id: string;
+  readonly id: string;
+  readonly name: string;
+  readonly reference_id: string;
+  readonly color?: string;
+  readonly profile_image_url?: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
 /** A page of a list in order: the records after the last one of the previous page. */
 export interface PageOf<R> {
   readonly after?: R | undefined;
@@ -110,6 +122,9 @@ export interface Accounts {
    * later time. Issues nothing if the old key does not work any more, also if it was revoked a moment ago.
    */
   rotateKey(oldId: string, replacement: Replacement, by: Author): Promise<Rotated<ApiKey> | undefined>;
+
+  /** Brand ids are unique per partner, so several brands can have the same id. */
+  findBrands(id: string): Promise<readonly Brand[]>;
 
   createGrant(grant: Grant, by: Author): Promise<void>;
   /** Grant ids are unique per customer, so several grants can have the same id. */

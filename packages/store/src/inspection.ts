@@ -26,8 +26,8 @@ export interface Inspection {
   readonly rows: Sql['rows'];
   /** Undefined if the database is new. */
   stamp(): Promise<Stamp | undefined>;
-  /** Whether this process has every privilege that `serve` needs. */
-  privileges(): Promise<Finding>;
+  /** Whether this process has every privilege that the service with this role needs. */
+  privileges(service?: 'network_serve' | 'network_admin'): Promise<Finding>;
   /** The number of instances that serve this database. Only Postgres knows. */
   instances?(): Promise<number>;
   /** Whether the statements of the listings run, on all nodes of the database. */

@@ -31,9 +31,13 @@ export function createIdentification(store: Pick<AdminKeys, 'findAdminKey'>, env
 }
 
 /** Refuses a stored key that is revoked or expired. */
-export function requireWorking({ isRevoked, expiresAt }: AdminKeyOnFile): void {
-  if (isRevoked) throw refusal('API_KEY_REVOKED');
-  if (expiresAt !== undefined && Date.parse(expiresAt) <= Date.now()) throw refusal('API_KEY_EXPIRED');
+export function requireWorking(key: AdminKeyOnFile): void {
+  if (key.isRevoked) throw refusal('API_KEY_REVOKED');
+  if (isExpired(key)) throw refusal('API_KEY_EXPIRED');
+}
+
+export function isExpired({ expiresAt }: AdminKeyOnFile): boolean {
+  return expiresAt !== undefined && Date.parse(expiresAt) <= Date.now();
 }
 
 export function requireRole({ role }: AdminKeyOnFile, needed: AdminRole): void {

@@ -55,22 +55,30 @@ export function withTimes(values: Fields): Fields {
   return { ...values, ...times };
 }
 
-const limits = {
+export const bodyLimits = {
   bytes: adminLimits.bodyBytes,
   ms: adminLimits.bodySeconds * 1_000,
   tooLarge: () => adminRefusal('BODY_TOO_LARGE'),
 };
 
-/** Returns a function that reads and checks the JSON body of an operation. Reports all mistakes. */
-export function createBodyReader({ bodies = [], isBodyOptional = false }: AdminOperation) {
+/** Reads the JSON body of an operation. Undefined if it has none and may be without. */
+export async function readJsonBody(
+  { bodies = [], isBodyOptional = false }: AdminOperation,
+  exchange: Exchange,
+): Promise<unknown> {
+  if (bodies.length === 0 || (isBodyOptional && !hasBody(exchange))) return undefined;
+  if (typeOfBody(exchange) !== 'application/json' || encodingOfBody(exchange) !== 'identity') {
+    throw adminRefusal('UNSUPPORTED_MEDIA_TYPE', { types: 'application/json, without an encoding' });
+  }
+  return parse(Buffer.concat(await readBody(exchange, bodyLimits)));
+}
+
+/** Returns a function that checks the body of an operation. Reports all mistakes. */
+export function createBodyCheck({ bodies = [] }: AdminOperation): (value: unknown) => Fields {
   const checks = bodies.map((schema) => ({ schema, check: createChecker(schema) }));
 
-  return async (exchange: Exchange): Promise<Fields> => {
-    if (checks.length === 0 || (isBodyOptional && !hasBody(exchange))) return {};
-    if (typeOfBody(exchange) !== 'application/json' || encodingOfBody(exchange) !== 'identity') {
-      throw adminRefusal('UNSUPPORTED_MEDIA_TYPE', { types: 'application/json, without an encoding' });
-    }
-    const value = parse(Buffer.concat(await readBody(exchange, limits)));
+  return (value) => {
+    if (value === undefined) return {};
     const { check } = checks.find(({ schema }) => fits(schema, value)) ?? checks.at(-1)!;
     const { fields, rejections } = check(value);
     for (const [field, text] of Object.entries(fields)) {

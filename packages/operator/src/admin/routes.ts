@@ -1,54 +1,73 @@
-/** Finds the operations of a path, such as `/partners/{id}`. */
+/** Finds what answers a path, such as `/partners/{id}`. */
 import {
   type AdminOperationId,
   adminBasePath,
   adminOperations,
 } from '@partner-network/contract/admin/operations';
 
-/** The operations of a path by method, and the texts of its parameters, still percent-encoded. */
-export interface Match {
-  readonly byMethod: Readonly<Record<string, AdminOperationId>>;
+/** What answers a path by method, and the texts of its parameters, still percent-encoded. */
+export interface Match<Id = AdminOperationId> {
+  readonly byMethod: Readonly<Record<string, Id>>;
   readonly encoded: Readonly<Record<string, string>>;
 }
 
-interface Place {
-  readonly words: Map<string, Place>;
-  parameter?: { readonly name: string; readonly place: Place };
-  readonly byMethod: Record<string, AdminOperationId>;
+interface Place<Id> {
+  readonly words: Map<string, Place<Id>>;
+  parameter?: { readonly name: string; readonly place: Place<Id> };
+  readonly byMethod: Record<string, Id>;
 }
 
-const newPlace = (): Place => ({ words: new Map(), byMethod: {} });
-
-const root = newPlace();
-for (const [id, { method, path }] of Object.entries(adminOperations)) {
-  let place = root;
-  for (const segment of path.split('/').slice(1)) place = placeBelow(place, segment);
-  place.byMethod[method] = id as AdminOperationId;
-  if (method === 'GET') place.byMethod.HEAD = id as AdminOperationId;
+interface Placed<Id> {
+  readonly id: Id;
+  readonly method: string;
+  readonly path: string;
 }
 
-function placeBelow(place: Place, segment: string): Place {
+function newPlace<Id>(): Place<Id> {
+  return { words: new Map(), byMethod: {} };
+}
+
+/** Returns a function that finds a path below the base. */
+export function createPaths<Id>(base: string, all: readonly Placed<Id>[]) {
+  const root = newPlace<Id>();
+  for (const { id, method, path } of all) {
+    let place = root;
+    for (const segment of path.split('/').slice(1)) place = placeBelow(place, segment);
+    place.byMethod[method] = id;
+    if (method === 'GET') place.byMethod.HEAD = id;
+  }
+
+  /** A word comes before a parameter: `find` in `/keys/find` is not an id. */
+  return (path: string): Match<Id> | undefined => {
+    if (!path.startsWith(`${base}/`)) return undefined;
+    const encoded: Record<string, string> = {};
+    let place: Place<Id> | undefined = root;
+    for (const segment of path.slice(base.length + 1).split('/')) {
+      const word: Place<Id> | undefined = place.words.get(segment);
+      const { parameter }: Place<Id> = place;
+      if (word === undefined && parameter !== undefined && segment !== '') encoded[parameter.name] = segment;
+      place = word ?? (segment === '' ? undefined : parameter?.place);
+      if (place === undefined) return undefined;
+    }
+    return Object.keys(place.byMethod).length === 0 ? undefined : { byMethod: place.byMethod, encoded };
+  };
+}
+
+function placeBelow<Id>(place: Place<Id>, segment: string): Place<Id> {
   const name = /^\{(\w+)\}$/.exec(segment)?.[1];
   if (name !== undefined) {
     place.parameter ??= { name, place: newPlace() };
     return place.parameter.place;
   }
-  const found = place.words.get(segment) ?? newPlace();
+  const found = place.words.get(segment) ?? newPlace<Id>();
   place.words.set(segment, found);
   return found;
 }
 
-/** A word comes before a parameter: `find` in `/keys/find` is not an id. */
-export function matchPath(path: string): Match | undefined {
-  if (!path.startsWith(`${adminBasePath}/`)) return undefined;
-  const encoded: Record<string, string> = {};
-  let place: Place | undefined = root;
-  for (const segment of path.slice(adminBasePath.length + 1).split('/')) {
-    const word: Place | undefined = place.words.get(segment);
-    const { parameter }: Place = place;
-    if (word === undefined && parameter !== undefined && segment !== '') encoded[parameter.name] = segment;
-    place = word ?? (segment === '' ? undefined : parameter?.place);
-    if (place === undefined) return undefined;
-  }
-  return Object.keys(place.byMethod).length === 0 ? undefined : { byMethod: place.byMethod, encoded };
-}
+const operations = Object.entries(adminOperations) as [AdminOperationId, { method: string; path: string }][];
+
+/** Finds the operations of a path of the API. */
+export const matchPath = createPaths(
+  adminBasePath,
+  operations.map(([id, { method, path }]) => ({ id, method, path })),
+);

@@ -18,6 +18,8 @@ import { createJournal } from '@partner-network/service/receipts/journal';
 import { drainOn } from '@partner-network/service/serve/drain';
 import type { Store } from '@partner-network/store/port';
 import type { Logger } from 'pino';
+import { consoleOperations } from '../console/site.ts';
+import type { Examined } from '../doctor/examine.ts';
 import { createAdminRoutes } from './app.ts';
 import { BatchSender } from './batch-sender.ts';
 import { notFound } from './refusals.ts';
@@ -32,7 +34,11 @@ const unknownPath = notFound(
 /** Opens the service on a store, and listens. */
 export async function openAdmin(
   store: Store,
-  { listener: { host, port }, publicUrl }: Pick<AdminSettings, 'listener' | 'publicUrl'>,
+  {
+    listener: { host, port },
+    publicUrl,
+    database,
+  }: Pick<AdminSettings, 'listener' | 'publicUrl' | 'database'>,
   log: Logger,
   opened: AsyncDisposableStack,
   portFlag = '--port',
@@ -47,11 +53,22 @@ export async function openAdmin(
   opened.defer(() => batches.close());
   const cursors = await openCursors(store, Date.now, log);
   opened.defer(cursors.close);
-  const requests = createRequestMetrics(Object.keys(adminOperations));
+  const requests = createRequestMetrics([...Object.keys(adminOperations), ...consoleOperations]);
   const server = createHttpServer(adminLimits.bodySeconds * 1_000);
   const address = () => originOf(host, portOf(server));
   const ownUrl = () => publicUrl ?? address();
-  const routes = createAdminRoutes({ store, cursors, journal, batches, publicUrl: ownUrl });
+  let examining: Promise<readonly Examined[]> | undefined;
+  // Loaded when it is first used. Requests at the same time share one examination: each opens connections.
+  const examine = () =>
+    (examining ??= import('../doctor/examine.ts')
+      .then(({ examineDatabase }) => examineDatabase(database, store.environment))
+      .finally(() => {
+        examining = undefined;
+      }));
+  const routes = createAdminRoutes({
+    ...{ store, cursors, journal, batches, log, examine },
+    publicUrl: ownUrl,
+  });
   const site = { routes, log, requests, notFound: unknownPath };
   const http = serveSite(server, site, {
     room: {
@@ -92,6 +109,10 @@ export async function adminUntilStopped(
   output.remark(
     `Administering ${environment} at ${publicUrl}${adminBasePath} on the database ${store.location}; ` +
       `listening on ${admin.address}, operations on ${health.url}.`,
+  );
+  output.remark(
+    `The console is at ${publicUrl}/console. Sign in with a key of ` +
+      '"partner-network admin-keys create --name NAME --role SUPPORT".',
   );
   const fields = { version: ownVersion(), environment, engine: database.engine, database: store.location };
   const addresses = { public_url: publicUrl, address: admin.address, operations_address: health.url };

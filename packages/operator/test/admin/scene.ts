@@ -8,6 +8,7 @@ import { assertDocumented } from '../../../testkit/admin/documented.ts';
 import { adminKeys, createAdminKeys } from '../../../testkit/admin/started.ts';
 import { openTestDatabase, serveOptions } from '../../../testkit/fixtures/database.ts';
 import { fillFixture } from '../../../testkit/fixtures/fixture.ts';
+import { urlInRole } from '../../../testkit/servers/roles.ts';
 import { watchedLog } from '../../../testkit/watch/logs.ts';
 import { openAdmin } from '../../src/admin/serve.ts';
 
@@ -42,13 +43,15 @@ export function assertErrors(
 export async function adminScene(t: TestContext, engine: string) {
   const database = await openTestDatabase(t, 'fixture', fillFixture, engine);
   await createAdminKeys(database.store);
-  const address = parseDatabaseUrl(database.url)!;
+  const isPostgres = engine === 'postgres';
+  const url = isPostgres ? await urlInRole(t, database.url, 'network_admin') : database.url;
+  const address = parseDatabaseUrl(url)!;
   const store = await openStore(address, 'sandbox', 'admin', serveOptions);
   const { log, lines } = watchedLog();
   const opened = new AsyncDisposableStack();
   const admin = await openAdmin(
     store,
-    { listener: { host: '127.0.0.1', port: 0 }, publicUrl: undefined },
+    { listener: { host: '127.0.0.1', port: 0 }, publicUrl: undefined, database: address },
     log,
     opened,
   );
@@ -94,7 +97,7 @@ export async function adminScene(t: TestContext, engine: string) {
       headers: { 'content-type': 'application/x-ndjson' },
       ...more,
     });
-  return { ...admin, ...database, lines, send, put, post, batch, close };
+  return { ...admin, ...database, database: address, lines, send, put, post, batch, close };
 }
 
 export const engines = ['sqlite', 'postgres'];

@@ -60,7 +60,8 @@ export async function inspectPostgres(
     currentVersion: migrations.current,
     rows,
     stamp: () => readOnly(connection, () => stampOf(connection)),
-    privileges: () => readOnly(connection, () => privilegesOf(connection)),
+    privileges: (service?: 'network_serve' | 'network_admin') =>
+      readOnly(connection, () => privilegesOf(connection, service)),
     instances: () => instancesBeside(rows),
     nodes: () => inspectNodes((work) => onNewConnection(url, work)),
     lastUses: (keyIds: readonly string[]) => readLastUses(rows, 'json_array_elements_text($1)', keyIds),

@@ -1,11 +1,15 @@
 /** Partners and keys, in SQL that both engines understand. */
-import type { Accounts, ApiKey, Partner } from '../port.ts';
+import type { Accounts, ApiKey, Brand, Partner } from '../port.ts';
 import { changeRow, changeStatement } from './audit.ts';
 import { createGrants, type GrantLocks } from './grants.ts';
 import { createKeyChanges, type KeyTable } from './keys/changes.ts';
 import { type BoundStatement, createConditions, insert, type Sql, withoutNulls } from './statement.ts';
 
 const partnerColumns = 'id, name, created_at, disabled_at';
+
+const selectBrands = `
+  select partner_id, id, name, reference_id, color, profile_image_url, created_at, updated_at
+  from brands where partner_id in (select id from partners)`;
 
 const selectPartners = `select ${partnerColumns} from partners`;
 
@@ -37,6 +41,10 @@ export function createAccounts(sql: Sql, locks?: GrantLocks): Accounts {
       const text = 'update partners set name = $1 where id = $2 and name = $3 and name <> $1 returning id';
       return changeRow(sql, [text, to, id, from], () => changeStatement(by, id, {}));
     },
+
+    // One search of the primary key for each partner: there is no index of ids alone.
+    findBrands: async (id) =>
+      (await rows(`${selectBrands} and id = $1 order by partner_id`, id)).map(withoutNulls) as Brand[],
 
     createKey: keys.create,
     findKeyById: async (id) => (await keys.select('where id = $1', id))[0],

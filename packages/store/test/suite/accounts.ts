@@ -3,7 +3,15 @@ import { toTime } from '../../../common/src/times.ts';
 import { byTest, createdAt, future, past } from '../../../testkit/fixtures/fixture.ts';
 import { pluck } from '../../../testkit/fixtures/pluck.ts';
 import { AlreadyExists, type ApiKey, type GrantsQuery, type Replacement } from '../../src/port.ts';
-import { createPartners, grant, openWith, type StoreTests } from './records.ts';
+import {
+  brandRow,
+  createPartners,
+  grant,
+  openWith,
+  plainBrand,
+  type StoreTests,
+  writeRows,
+} from './records.ts';
 
 function keyOf(id: string, more: Partial<ApiKey> = {}): ApiKey {
   const key = { id, partner_id: 'acme', last_four: 'abcd', created_at: createdAt };
@@ -179,6 +187,23 @@ export const accountTests: StoreTests = {
       const issued = await stores[1]!.findKeyById(`now${round}`);
       assert.equal(issued === undefined, revoked);
     }
+  },
+
+  'finds a brand of every partner that has its id, without metadata': async (open) => {
+    const store = await openWith(open, 'acme', 'zenith', 'without');
+    const looks = { color: '#abcdef', profile_image_url: 'https://images.example/a.png' };
+    const brand = plainBrand('b', looks);
+    const rows = [
+      brandRow('zenith', plainBrand('b')),
+      brandRow('acme', { ...brand, metadata: { tier: 'gold' } }),
+      brandRow('acme', plainBrand('other')),
+    ];
+    await writeRows(store, 'brands', rows);
+    assert.deepEqual(await store.findBrands('b'), [
+      { partner_id: 'acme', ...brand },
+      { partner_id: 'zenith', ...plainBrand('b') },
+    ]);
+    assert.deepEqual(await store.findBrands('B'), []);
   },
 
   'finds a grant under every customer that has its id': async (open) => {

@@ -1,0 +1,84 @@
+/** Runs an operation for a key: role, path, query, body, handler. The API and the console share it. */
+import {
+  type AdminOperation,
+  type AdminOperationId,
+  adminOperations,
+} from '@partner-network/contract/admin/operations';
+import type { Exchange } from '@partner-network/http/handle';
+import { parseParameters } from '@partner-network/http/parameters/parameters';
+import type { Cursors } from '@partner-network/service/cursors/cursors';
+import type { AdminKeyOnFile, Store } from '@partner-network/store/port';
+import { IdConflict, Missing } from '../operations/errors.ts';
+import { KeyNotActive } from '../operations/keys.ts';
+import type { BatchSender } from './batch-sender.ts';
+import { requireRole } from './credentials.ts';
+import { handlers } from './handlers.ts';
+import type { ListQuery, Page } from './lists.ts';
+import { adminRefusal, notFound } from './refusals.ts';
+import { type Answered, authorOf, createBodyCheck, type Fields, pathOf, withTimes } from './request.ts';
+
+/** What operations work with. */
+export interface CallParts {
+  readonly store: Store;
+  readonly cursors: Cursors;
+  readonly batches: BatchSender;
+}
+
+export interface Asked {
+  readonly key: AdminKeyOnFile;
+  readonly exchange: Exchange;
+  /** The parameters of the path, percent-encoded. */
+  readonly encoded: Readonly<Record<string, string>>;
+  readonly query: string;
+  /** Reads the body. A function, so that a key without the role is refused before. */
+  body(operation: AdminOperation): Promise<unknown>;
+}
+
+export type Calls = ReturnType<typeof createCalls>;
+
+export function createCalls({ store, cursors, batches }: CallParts) {
+  const checks = Object.fromEntries(
+    Object.entries(adminOperations).map(([id, operation]) => [id, createBodyCheck(operation)]),
+  );
+
+  return async (id: AdminOperationId, asked: Asked): Promise<Answered> => {
+    const operation: AdminOperation = adminOperations[id];
+    const { key, exchange } = asked;
+    requireRole(key, operation.role);
+    const path = pathOf(operation, asked.encoded);
+    const query = withTimes(parseParameters({ parameters: operation.parameters ?? {} }, asked.query));
+    const body = checks[id]!(await asked.body(operation));
+    return handlers[id]({
+      ...{ store, exchange, key, path, query, body, batches },
+      by: (action) => authorOf(key, action, exchange, body.reason as string | undefined),
+      page: (read) => readPage(cursors, id, query, read),
+    }).catch((error) => {
+      throw refusalOf(error);
+    });
+  };
+}
+
+/** Reads a page. Its cursor is bound to the operation and to all parameters but `limit`. */
+export async function readPage(
+  cursors: Cursors,
+  endpoint: string,
+  { cursor, limit, ...values }: Fields,
+  read: (query: ListQuery) => Promise<Page>,
+): Promise<object> {
+  const filters = Object.entries(values).flatMap(([name, value]) =>
+    value === undefined ? [] : [name, value],
+  );
+  const scope = { endpoint, partnerId: '', filters };
+  const after = () =>
+    (cursor === undefined ? undefined : JSON.parse(cursors.open(scope, String(cursor)).after)) as never;
+  const { records, next } = await read({ values, limit: Number(limit), after });
+  const sealed = () => cursors.seal(scope, { after: JSON.stringify(next), walPosition: 0n });
+  return { records, ...(next !== undefined && { cursor: sealed() }) };
+}
+
+/** Turns what an operation throws into a refusal. */
+function refusalOf(error: unknown): unknown {
+  if (error instanceof IdConflict) return adminRefusal('ID_CONFLICT', { what: error.what });
+  if (error instanceof KeyNotActive) return adminRefusal('KEY_NOT_ACTIVE', { status: error.status });
+  return error instanceof Missing ? notFound(`There is no ${error.what} with this id.`) : error;
+}

@@ -1,0 +1,237 @@
+/** The changes that a person can make: what each does, in words, and what it sends. */
+import { newId } from '@partner-network/common/ids';
+import { lengths } from '@partner-network/contract/limits';
+import { scopes } from '@partner-network/contract/scopes';
+import type { Partner } from '@partner-network/store/port';
+import type { Action, Subject } from './confirm.ts';
+import { utcOf } from './filters.ts';
+import { type Html, html } from './html.ts';
+import type { Page } from './layout.ts';
+import { code, facts, idLink, pathTo, plural, text } from './parts.ts';
+import type { ShownKey } from './tables.ts';
+import type { Visit } from './visit.ts';
+
+const forGood = 'Nobody can take this back.';
+
+/** A partner as the subject of a change. */
+function ofPartner(
+  effects: (partner: Partner) => Subject['effects'],
+  fields?: (visit: Visit, partner: Partner) => Html,
+) {
+  return async (visit: Visit): Promise<Subject> => {
+    const { partner } = await visit.call<{ partner: Partner }>('getPartner', { path: visit.ids });
+    const back = pathTo('partners', partner.id);
+    const name = html`Partner <b>${text(partner.name)}</b> ${code(partner.id)}`;
+    return { name, back, effects: effects(partner), ...(fields && { fields: fields(visit, partner) }) };
+  };
+}
+
+function ofKey(effects: (key: ShownKey) => Subject['effects'], fields?: (visit: Visit) => Html) {
+  return async (visit: Visit): Promise<Subject> => {
+    const { key } = await visit.call<{ key: ShownKey }>('getKey', { path: visit.ids });
+    const called = key.name !== undefined && html`<b>${text(key.name)}</b> `;
+    const name = html`Key ${called}${code(key.id)} of ${code(key.partner_id)}, ends in …${key.last_four}`;
+    const back = pathTo('keys', key.id);
+    return { name, back, effects: effects(key), ...(fields && { fields: fields(visit) }) };
+  };
+}
+
+function ofCustomer(...effects: string[]) {
+  return async ({ ids }: Visit): Promise<Subject> => ({
+    name: html`Customer ${code(ids.customer_id!)}`,
+    back: pathTo('customers', ids.customer_id!),
+    effects,
+  });
+}
+
+/** The id of the new key, so that a form that is sent twice creates one key. */
+const newKeyField = ({ form }: Visit): Html =>
+  html`<input type="hidden" name="new_id" value="${form.get('new_id') ?? newId('KEY')}">`;
+
+const expiryField = ({ form }: Visit): Html => html`<label for="expires_at">Expires (UTC), if ever</label>
+<input id="expires_at" name="expires_at" type="datetime-local" value="${form.get('expires_at') ?? ''}">`;
+
+function timeOf(form: URLSearchParams): { readonly expires_at?: string } {
+  const given = form.get('expires_at');
+  return given ? { expires_at: utcOf(given) } : {};
+}
+
+const newKeyOf = (form: URLSearchParams) => ({ id: form.get('new_id') ?? '' });
+
+/** The only page that shows a secret. A repeated form gets the page without it. */
+function secretPage({ key, secret }: { key: ShownKey; secret?: string }): Page {
+  const shown =
+    secret === undefined
+      ? html`<p class="errors">This key exists already, and was shown when it was created. If it is lost,
+revoke it and create another one.</p>`
+      : html`<p class="notice" role="status">The key works now. Copy it: it is not shown again.</p>
+<p><code class="secret" translate="no">${secret}</code></p>
+<p class="hint">Give it to the partner over a channel that others cannot read.</p>`;
+  return {
+    title: 'New key',
+    body: html`<div class="narrow"><h1>New key</h1>${shown}
+${facts([
+  ['Key', idLink('keys', key.id)],
+  ['Partner', idLink('partners', key.partner_id)],
+  ['Scopes', key.scopes.join(', ')],
+])}</div>`,
+  };
+}
+
+function scopesField({ form }: Visit): Html {
+  const chosen = form.getAll('scopes');
+  const boxes = scopes.map((scope) => {
+    const checked = (form.size === 0 || chosen.includes(scope)) && html` checked`;
+    const box = html`<input type="checkbox" name="scopes" value="${scope}"${checked}>`;
+    return html`<label class="check">${box} ${scope}</label>`;
+  });
+  return html`<fieldset><legend>Scopes</legend>${boxes}</fieldset>`;
+}
+
+const overlaps = [
+  ['86400', '24 hours'],
+  ['3600', '1 hour'],
+  ['604800', '7 days'],
+  ['0', 'not at all: it is revoked now'],
+] as const;
+
+function overlapField({ form }: Visit): Html {
+  const chosen = form.get('overlap_seconds') ?? '86400';
+  const options = overlaps.map(([seconds, words]) => {
+    const selected = seconds === chosen && html` selected`;
+    return html`<option value="${seconds}"${selected}>${words}</option>`;
+  });
+  return html`<label for="overlap_seconds">The old key still works for</label>
+<select id="overlap_seconds" name="overlap_seconds">${options}</select>`;
+}
+
+export const actions: readonly Action[] = [
+  {
+    operation: 'disablePartner',
+    path: '/partners/{id}/disable',
+    title: 'Disable the partner',
+    isDanger: true,
+    subject: ofPartner(() => [
+      'Within a second, all requests with its keys get 403 PARTNER_DISABLED.',
+      'Keys and grants stay. An ADMIN can enable the partner again.',
+    ]),
+    result: () => 'The partner is disabled.',
+  },
+  {
+    operation: 'enablePartner',
+    path: '/partners/{id}/enable',
+    title: 'Enable the partner',
+    subject: ofPartner(() => ['Within a second, its keys work again, except revoked and expired ones.']),
+    result: () => 'The partner is enabled.',
+  },
+  {
+    operation: 'putPartner',
+    path: '/partners/{id}/rename',
+    title: 'Rename the partner',
+    subject: ofPartner(
+      () => ['The name changes. Its id, keys and grants stay.'],
+      ({ form }, { name }) => html`<label for="name">New name</label>
+<input id="name" name="name" required maxlength="${lengths.partnerName}" value="${form.get('name') ?? name}"
+autocomplete="off" dir="auto">`,
+    ),
+    body: ({ form }) => ({ name: form.get('name') }),
+    result: () => 'The partner has its new name.',
+  },
+  {
+    operation: 'putKey',
+    path: '/partners/{id}/create-key',
+    title: 'Create a key',
+    subject: ofPartner(
+      () => ['A new key works at once.', 'It is shown once, on the next page.'],
+      (visit) => html`${newKeyField(visit)}${scopesField(visit)}
+<label for="name">Name, to recognize the key</label>
+<input id="name" name="name" maxlength="${lengths.partnerName}" value="${visit.form.get('name') ?? ''}"
+autocomplete="off" dir="auto">
+${expiryField(visit)}`,
+    ),
+    target: newKeyOf,
+    body: ({ form, ids }) => ({
+      partner_id: ids.id,
+      scopes: form.getAll('scopes'),
+      ...(form.get('name') && { name: form.get('name') }),
+      ...timeOf(form),
+    }),
+    result: secretPage,
+  },
+  {
+    operation: 'putKey',
+    path: '/keys/{id}/rotate',
+    title: 'Rotate the key',
+    subject: ofKey(
+      () => [
+        'A new key with the same partner, name, scopes and lifetime works at once.',
+        'It is shown once, on the next page. The old key stops working later, as you choose here.',
+      ],
+      (visit) => html`${newKeyField(visit)}${overlapField(visit)}${expiryField(visit)}`,
+    ),
+    target: newKeyOf,
+    body: ({ form, ids }) => ({
+      replaces: ids.id,
+      overlap_seconds: Number(form.get('overlap_seconds')),
+      ...timeOf(form),
+    }),
+    result: secretPage,
+  },
+  {
+    operation: 'revokeKey',
+    path: '/keys/{id}/revoke',
+    title: 'Revoke the key',
+    isDanger: true,
+    subject: ofKey(({ last_used_at: used }) => [
+      'Within a second, all requests with this key get 401 API_KEY_REVOKED.',
+      used === undefined
+        ? 'It was never used.'
+        : `It was last used at ${used.slice(0, 16).replace('T', ' ')} UTC.`,
+      forGood,
+    ]),
+    result: () => 'The key is revoked.',
+  },
+  {
+    operation: 'revokeGrant',
+    path: '/customers/{customer_id}/grants/{id}/revoke',
+    title: 'Revoke the grant',
+    isDanger: true,
+    subject: async ({ ids }) => ({
+      name: html`Grant ${code(ids.id!)} of customer ${code(ids.customer_id!)}`,
+      back: pathTo('customers', ids.customer_id!),
+      effects: ['From now on, requests under this grant get 403 GRANT_REVOKED.', forGood],
+    }),
+    result: () => 'The grant is revoked.',
+  },
+  {
+    operation: 'revokeGrants',
+    path: '/customers/{customer_id}/revoke-grants',
+    title: 'Revoke all grants',
+    isDanger: true,
+    subject: ofCustomer(
+      'From now on, no partner can read the balances of this customer.',
+      'All active grants of the customer are revoked. New grants can be given later.',
+      forGood,
+    ),
+    result: ({ grants }) => `${plural(grants.length, 'grant is', 'grants are')} revoked.`,
+  },
+  {
+    operation: 'eraseCustomer',
+    path: '/customers/{customer_id}/erase',
+    title: 'Erase the customer',
+    isDanger: true,
+    subject: async (visit) => ({
+      ...(await ofCustomer(
+        'All balances and grants of this customer are deleted.',
+        'Records that are older than the erasure are not imported again. Receipts and the audit log stay.',
+        forGood,
+      )(visit)),
+      fields: html`<label for="confirm">Write the customer id to confirm</label>
+<input id="confirm" name="confirm" required maxlength="${lengths.customerId}" autocomplete="off"
+spellcheck="false" value="${visit.form.get('confirm') ?? ''}">`,
+    }),
+    body: ({ form }) => ({ confirm: form.get('confirm') }),
+    result: ({ balances, grants }) =>
+      `${plural(balances, 'balance')} and ${plural(grants, 'grant')} were deleted.`,
+  },
+];

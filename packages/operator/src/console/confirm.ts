@@ -1,0 +1,96 @@
+/** How a change is made: a page that names what will happen and asks why, a POST, and its result. */
+import { adminLimits } from '@partner-network/contract/admin/limits';
+import { type AdminOperationId, adminOperations } from '@partner-network/contract/admin/operations';
+import { Refusal } from '@partner-network/http/refusal';
+import { requireRole } from '../admin/credentials.ts';
+import { type Html, html, type Value } from './html.ts';
+import { errorList, type Page, tokenField } from './layout.ts';
+import { noteRefusal, type Outcome, type Visit } from './visit.ts';
+
+/** What a change is about, read before it is made. */
+export interface Subject {
+  readonly name: Html;
+  /** What will happen, one sentence each. */
+  readonly effects: readonly Value[];
+  /** The page to return to. */
+  readonly back: string;
+  /** Fields besides the reason. */
+  readonly fields?: Html;
+}
+
+export interface Action {
+  readonly operation: AdminOperationId;
+  /** Below `/console`, with the parameters of the operation's path. */
+  readonly path: string;
+  readonly title: string;
+  /** Whether it takes something away. */
+  readonly isDanger?: boolean;
+  subject(visit: Visit): Promise<Subject>;
+  /** The parameters of the operation's path, if they are not those of the page. */
+  target?(form: URLSearchParams): Readonly<Record<string, string>>;
+  /** The fields of the operation's body besides the reason. */
+  body?(visit: Visit): object;
+  /** What happened: a sentence for the page to return to, or a page of its own. */
+  // biome-ignore lint/suspicious/noExplicitAny: each operation has its own answer.
+  result(answer: any, subject: Subject): string | Page;
+}
+
+/** The page that asks for a change, and again after a mistake in its form. */
+function confirmPage(
+  visit: Visit,
+  { title, isDanger = false }: Action,
+  subject: Subject,
+  refused?: Refusal,
+): Page {
+  const { name, effects, back, fields } = subject;
+  const { session, form } = visit;
+  return {
+    title,
+    body: html`<div class="narrow"><h1>${title}</h1>
+${refused && errorList(refused)}
+<div class="effects${isDanger && ' danger'}"><p>${name}</p>
+<ul>${effects.map((effect) => html`<li>${effect}</li>`)}</ul></div>
+<form class="fields" method="post">${tokenField(session)}
+${fields}
+<label for="reason">Reason</label>
+<input id="reason" name="reason" required maxlength="${adminLimits.reasonCharacters}" autocomplete="off"
+value="${form.get('reason') ?? ''}" aria-describedby="about-reason">
+<p class="hint" id="about-reason">It stays in the audit log for good, with your key's id. Write no personal
+data.</p>
+<p class="actions"><button class="${isDanger ? 'danger' : 'primary'}">${title}</button>
+<a class="button" href="${back}">Cancel</a></p>
+</form></div>`,
+  };
+}
+
+/** Makes the change. A mistake in the form leads back to the form, with what was written. */
+async function change(visit: Visit, action: Action): Promise<Outcome> {
+  const { call, form, ids, session, exchange } = visit;
+  const subject = await action.subject(visit);
+  try {
+    // Never absent, so that the check of the body refuses an empty one.
+    const body = { ...action.body?.(visit), reason: form.get('reason') ?? '' };
+    const path = action.target?.(form) ?? ids;
+    const result = action.result(await call(action.operation, { path, body }), subject);
+    if (typeof result !== 'string') return result;
+    return { to: `${subject.back}?${new URLSearchParams({ done: session.sealNotice(result) })}` };
+  } catch (thrown) {
+    if (!(thrown instanceof Refusal) || ![400, 409].includes(thrown.status)) throw thrown;
+    noteRefusal(exchange, thrown);
+    return confirmPage(visit, action, subject, thrown);
+  }
+}
+
+/** The two pages of an action. */
+export function pagesOf(action: Action) {
+  const { operation, path } = action;
+  const ask = async (visit: Visit) => {
+    requireRole(visit.session.key, adminOperations[operation].role);
+    return confirmPage(visit, action, await action.subject(visit));
+  };
+  const make = (visit: Visit) => change(visit, action);
+  return [
+    { method: 'GET', path, operation: 'consolePage', answer: ask },
+    { method: 'POST', path, operation: 'consoleChange', answer: make },
+  ] as const;
+}

@@ -1,0 +1,132 @@
+/** The frame of all pages: head, search, navigation and the words around the content. */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { Environment } from '@partner-network/contract/environments';
+import type { Route } from '@partner-network/http/handle';
+import type { Refusal } from '@partner-network/http/refusal';
+import { bodyOf, bodyRoute } from '@partner-network/service/reference/body';
+import { icon } from '@partner-network/service/reference/routes';
+import { type Html, html, type Value } from './html.ts';
+import type { Session } from './session.ts';
+
+const css = readFileSync(new URL('../../assets/console.css', import.meta.url));
+const digest = createHash('sha256').update(css).digest('hex').slice(0, 8);
+
+/** The stylesheet. Its path changes with its content, so that browsers may keep it. */
+export const style: [path: string, Route] = [
+  `/console/console-${digest}.css`,
+  bodyRoute(
+    bodyOf(async () => css),
+    ['Content-Type', 'text/css; charset=utf-8', 'Cache-Control', 'public, max-age=31536000, immutable'],
+  ),
+];
+
+/** With `no-referrer`, browsers would not say where a form comes from. */
+export const pageHeaders = [
+  ...['Content-Type', 'text/html; charset=utf-8', 'Cache-Control', 'no-store'],
+  ...['Referrer-Policy', 'same-origin', 'Cross-Origin-Opener-Policy', 'same-origin'],
+  'Content-Security-Policy',
+  "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; " +
+    "base-uri 'none'",
+];
+
+/** What a page shows. */
+export interface Page {
+  readonly title: string;
+  readonly body: Html;
+  /** The entry of the navigation to which the page belongs. */
+  readonly place?: Place;
+}
+
+const places = { '': 'Partners', data: 'Data', audit: 'Audit log', health: 'Health' } as const;
+export type Place = keyof typeof places;
+
+export interface Frame {
+  readonly environment: Environment;
+  readonly session?: Session | undefined;
+  readonly notice?: string | undefined;
+}
+
+/** The whole page. Without a session it has neither search nor navigation. */
+export function pageOf({ title, body, place }: Page, { environment, session, notice }: Frame): string {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title} · Partner Network</title>
+<link rel="icon" type="image/svg+xml" href="${icon[0]}">
+<link rel="stylesheet" href="${style[0]}">
+</head>
+<body>
+<a class="skip" href="#main">Skip to the content</a>
+<header>
+<div class="bar">
+<a class="home" href="/console">Partner Network</a>
+<span class="environment ${environment}">${environment}</span>
+${session && signedIn(session, place)}
+</div>
+</header>
+<main id="main" tabindex="-1">
+${notice !== undefined && html`<p class="notice" role="status">${notice}</p>`}
+${body}
+</main>
+<footer><p>All times are in UTC.</p></footer>
+</body>
+</html>
+`.toString();
+}
+
+function signedIn(session: Session, current: Place | undefined): Html {
+  const { name, key } = session;
+  const links = Object.entries(places).map(([place, label]) => {
+    const path = place === '' ? '/console' : `/console/${place}`;
+    return html`<a href="${path}"${place === current && html` aria-current="page"`}>${label}</a>\n`;
+  });
+  return html`<nav aria-label="Console">${links}</nav>
+<form class="search" role="search" method="post" action="/console/search">
+${tokenField(session)}<label class="unseen" for="id">Id, partner’s name or leaked key</label>
+<input id="id" name="id" type="search" placeholder="Id, partner’s name or leaked key" required maxlength="256"
+autocomplete="off" spellcheck="false"><button>Find</button></form>
+<form class="person" method="post" action="/console/sign-out">${tokenField(session)}
+<span><bdi>${name}</bdi> <span class="role">${key.role}</span></span><button>Sign out</button></form>`;
+}
+
+export const tokenField = (session: Session): Html =>
+  html`<input type="hidden" name="token" value="${session.token()}">`;
+
+const headings: Readonly<Record<number, string>> = {
+  400: 'Check what you sent',
+  401: 'Sign in again',
+  403: 'Not allowed',
+  404: 'Not found',
+  409: 'Not possible',
+  500: 'Something went wrong',
+  503: 'The database cannot be reached',
+};
+
+/** The page of an error response. */
+export function refusalPage(refused: Refusal, advice: Value = undefined): Page {
+  const title = headings[refused.status] ?? 'Check what you sent';
+  return {
+    title,
+    body: html`<h1>${title}</h1>${errorList(refused)}${advice}<p><a href="/console">To the start</a></p>`,
+  };
+}
+
+/** By code and field: the sentences of the API are about bodies and paths. */
+const ownWords: Readonly<Record<string, string>> = {
+  'SERVICE_UNAVAILABLE undefined': 'Try again in a moment. If this stays, an operator must see the log.',
+  'VALUE_EMPTY reason': 'Write a reason.',
+  'VALUE_EMPTY name': 'Write a name.',
+  'CONFIRMATION_MISMATCH confirm': 'This is another id than that of the customer. Nothing was deleted.',
+};
+
+export function errorList({ errors }: Pick<Refusal, 'errors'>): Html {
+  const items = errors.map(({ code, detail, field }) => {
+    const own = ownWords[`${code} ${field}`];
+    return html`<li>${own ?? detail}${own === undefined && field && html` (${field})`}</li>`;
+  });
+  return html`<div class="errors" role="alert"><ul>${items}</ul></div>`;
+}

@@ -1,0 +1,62 @@
+/** The audit log: who changed what, and why. */
+import type { AuditEntry } from '@partner-network/store/port';
+import { refusalOfBody } from '../../admin/refusals.ts';
+import { filterForm, filtersOf } from '../filters.ts';
+import { html } from '../html.ts';
+import type { Page } from '../layout.ts';
+import { pager } from '../parts.ts';
+import { auditTable } from '../tables.ts';
+import type { Outcome, Visit } from '../visit.ts';
+
+const filters = {
+  target: 'Target',
+  actor: 'Who',
+  action: 'What, such as keys revoke',
+  since: 'From (UTC)',
+  until: 'Before (UTC)',
+};
+
+interface Listed {
+  readonly entries: readonly AuditEntry[];
+  readonly cursor?: string;
+}
+
+export async function auditPage({ call, query }: Visit): Promise<Page> {
+  const chosen = filtersOf(filters, query);
+  const { entries, cursor } = await call<Listed>('listAudit', {
+    query: { ...chosen, cursor: query.get('cursor'), limit: 50 },
+  });
+  const file = `/console/audit.jsonl?${new URLSearchParams(chosen)}`;
+  return {
+    title: 'Audit log',
+    place: 'audit',
+    body: html`<h1>Audit log</h1>
+<p class="hint">Every change, newest first. Entries cannot be changed or deleted.</p>
+${filterForm('/console/audit', filters, query)}
+${auditTable(entries, 'No change with these filters. Remove some of them, or choose an earlier time.')}
+${pager('/console/audit', query, 'cursor', cursor)}
+${entries.length > 0 && html`<p><a href="${file}">Download these entries as JSON Lines</a></p>`}`,
+  };
+}
+
+/** Entries of one file. It is made in memory. */
+const mostEntries = 10_000;
+
+/** All entries that the filters select, one JSON document per line. */
+export async function auditFile({ call, query }: Visit): Promise<Outcome> {
+  const chosen = filtersOf(filters, query);
+  const lines: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const page: Listed = await call<Listed>('listAudit', { query: { ...chosen, cursor, limit: 100 } });
+    cursor = page.cursor;
+    lines.push(...page.entries.map((entry) => `${JSON.stringify(entry)}\n`));
+    if (lines.length > mostEntries) {
+      const detail =
+        `The filters select more than ${mostEntries} entries. Choose a shorter time, ` +
+        'or use "partner-network audit".';
+      throw refusalOfBody([{ code: 'VALUE_TOO_HIGH', detail, field: undefined }]);
+    }
+  } while (cursor !== undefined);
+  return { file: lines.join(''), name: 'audit.jsonl' };
+}

@@ -1,0 +1,72 @@
+/** Where records come from: imports, feeds and batches, from the audit log. */
+import type { NumberedEntry } from '@partner-network/store/port';
+import { readPage } from '../../admin/calls.ts';
+import { html, type Value } from '../html.ts';
+import type { Page } from '../layout.ts';
+import { code, pager, table, text, time } from '../parts.ts';
+import type { Visit } from '../visit.ts';
+
+const kinds = ['brands', 'balances', 'grants'];
+const actions = [...kinds.flatMap((kind) => [`import ${kind}`, `batch ${kind}`]), 'import erasures'];
+
+const counts = ['written', 'unchanged', 'stale', 'deleted', 'rejected'] as const;
+
+/** The entries of all these actions, newest first. Each action has its own place in an index. */
+async function readEntries({ store, cursors, query }: Visit) {
+  const asked = { cursor: query.get('cursor') ?? undefined, limit: 50 };
+  const { records, cursor } = (await readPage(cursors, 'console data', asked, async ({ limit, after }) => {
+    const last = after();
+    const found = await Promise.all(
+      actions.map((action) => store.listAudit({ action, after: last, limit: limit + 1 })),
+    );
+    const newest = found.flat().toSorted((one, other) => (isNewer(one, other) ? -1 : 1));
+    const records = newest.slice(0, limit);
+    const { at, seq } = records.at(-1) ?? {};
+    return { records, next: newest.length > limit ? { at, seq } : undefined };
+  })) as { records: readonly NumberedEntry[]; cursor?: string };
+  return { records, cursor };
+}
+
+function isNewer(one: NumberedEntry, other: NumberedEntry): boolean {
+  return one.at === other.at ? one.seq > other.seq : one.at > other.at;
+}
+
+/** What an entry is about, such as "Feed of balances, after an hour". */
+function kindOf({ action, details }: NumberedEntry): string {
+  const [verb, kind] = action.split(' ');
+  if (details.feed !== undefined) {
+    const when = { start: 'began', hour: 'one hour', end: 'ended' }[String(details.feed)] ?? '';
+    return `Feed of ${kind}: ${when}`;
+  }
+  return verb === 'batch' ? `Batches of ${kind}` : `Import of ${kind}`;
+}
+
+const countOf = (count: unknown): Value => (typeof count === 'number' ? count.toLocaleString('en') : '–');
+
+export async function dataPage(visit: Visit): Promise<Page> {
+  const { records, cursor } = await readEntries(visit);
+  const rows = records.map((entry) => [
+    time(entry.at),
+    kindOf(entry),
+    text(entry.actor),
+    code(entry.target),
+    text(String(entry.details.source ?? '–')),
+    ...counts.map((name) => countOf(entry.details[name])),
+  ]);
+  const empty = html`Nothing was imported yet. Send a batch to the administrative API, or use
+<code>partner-network import</code>.`;
+  return {
+    title: 'Data',
+    place: 'data',
+    body: html`<h1>Data</h1>
+<p class="hint">Imports, feeds and batches that changed something, newest first, with the number of lines by
+outcome. Feeds and batches have an entry each hour. For lag and rates, see the dashboard.</p>
+${table(
+  'Data',
+  ['Time (UTC)', 'What', 'Who', 'Target', 'Source', 'Written', 'Unchanged', 'Stale', 'Deleted', 'Rejected'],
+  rows,
+  empty,
+)}
+${pager('/console/data', visit.query, 'cursor', cursor)}`,
+  };
+}

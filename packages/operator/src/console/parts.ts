@@ -1,0 +1,101 @@
+/** Pieces of pages: texts, times, marks, tables and links. */
+import { textOf } from '@partner-network/common/text';
+import { type Html, html, type Value } from './html.ts';
+
+/** The address of a page. Ids are percent-encoded. */
+export function pathTo(...segments: readonly string[]): string {
+  return ['/console', ...segments.map(encodeURIComponent)].join('/');
+}
+
+/** A text from outside, which may be in any script and direction. */
+export const text = (value: string): Html => html`<bdi>${value}</bdi>`;
+export const code = (value: string): Html => html`<code><bdi>${value}</bdi></code>`;
+
+export const linkTo = (path: string, label: string): Html => html`<a href="${path}">${text(label)}</a>`;
+
+/** An id that leads to its page. */
+export const idLink = (kind: string, id: string): Html => html`<a href="${pathTo(kind, id)}">${code(id)}</a>`;
+
+/** A link that looks like a button. It leads to a page that asks before it changes anything. */
+export const buttonTo = (path: string, label: string, isDanger = false): Html =>
+  html`<a class="button${isDanger && ' danger'}" href="${path}">${label}</a>\n`;
+
+/** A stored time. Its column or its label says that it is in UTC. */
+export function time(at: string | undefined, none: Value = '–'): Html {
+  if (at === undefined) return html`${none}`;
+  return html`<time datetime="${at}">${at.slice(0, 10)} ${at.slice(11, 19)}</time>`;
+}
+
+const tones: Readonly<Record<string, string>> = {
+  active: 'good',
+  enabled: 'good',
+  ok: 'good',
+  GRANTED: 'good',
+  revoked: 'bad',
+  disabled: 'bad',
+  failed: 'bad',
+  expired: 'faint',
+  consumed: 'faint',
+  skipped: 'faint',
+  warning: 'warn',
+};
+
+/** A state with its color. The word alone says the same. */
+export function mark(state: string): Html {
+  return html`<span class="mark ${tones[state] ?? tones[state.toLowerCase()] ?? 'bad'}">${state}</span>`;
+}
+
+/**
+ * A table that scrolls on its own where it is wider than the page, also by keyboard. On a phone its rows are
+ * stacked: the roles keep it a table for readers who hear it.
+ */
+export function table(
+  label: string,
+  columns: readonly string[],
+  rows: readonly (readonly Value[])[],
+  empty: Value,
+): Html {
+  if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
+  const head = columns.map((column) => html`<th role="columnheader" scope="col">${column}</th>`);
+  const body = rows.map((cells) => {
+    const row = cells.map(
+      (cell, at) => html`<td role="cell" data-label="${columns[at]}"><div>${cell}</div></td>`,
+    );
+    return html`<tr role="row">${row}</tr>\n`;
+  });
+  return html`<div class="scroll" role="region" tabindex="0" aria-label="${label}">
+<table role="table"><thead role="rowgroup"><tr role="row">${head}</tr></thead><tbody role="rowgroup">
+${body}</tbody></table></div>`;
+}
+
+/** The fields of a record. A field without a value is left out. */
+export function facts(pairs: readonly (readonly [name: string, value: Value])[]): Html {
+  const given = pairs.filter(([, value]) => value !== undefined);
+  return html`<dl class="facts">${given.map(
+    ([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`,
+  )}</dl>`;
+}
+
+/** The details of an audit entry, in one cell. */
+export function details(fields: Readonly<Record<string, unknown>>): Value {
+  const given = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined);
+  return given.map(([name, value]) => html`<span class="pair"><b>${name}</b> ${text(textOf(value))}</span> `);
+}
+
+/** The link to the next page of a list. The first page is reached without a cursor. */
+export function pager(path: string, query: URLSearchParams, name: string, cursor: string | undefined): Html {
+  const to = (value: string | undefined) => {
+    const next = new URLSearchParams(query);
+    next.delete('done');
+    if (value === undefined) next.delete(name);
+    else next.set(name, value);
+    return next.size === 0 ? path : `${path}?${next}`;
+  };
+  const isFirst = !query.has(name);
+  if (isFirst && cursor === undefined) return html``;
+  return html`<p class="pager">${!isFirst && html`<a href="${to(undefined)}">First page</a>`}
+${cursor !== undefined && html`<a href="${to(cursor)}">Next page</a>`}</p>`;
+}
+
+export const plural = (count: number, one: string, many = `${one}s`): string =>
+  `${count.toLocaleString('en')} ${count === 1 ? one : many}`;

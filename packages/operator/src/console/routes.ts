@@ -1,0 +1,83 @@
+/** The paths of the console. */
+import { adminBounds } from '@partner-network/common/bounds/serve';
+import type { Exchange, Route } from '@partner-network/http/handle';
+import { notFound } from '../admin/refusals.ts';
+import { createPaths } from '../admin/routes.ts';
+import { actions } from './actions.ts';
+import { pagesOf } from './confirm.ts';
+import { style } from './layout.ts';
+import { auditFile, auditPage } from './pages/audit.ts';
+import { brandPage } from './pages/brand.ts';
+import { customerPage } from './pages/customer.ts';
+import { dataPage } from './pages/data.ts';
+import { healthPage } from './pages/health.ts';
+import { keyPage } from './pages/key.ts';
+import { partnerPage } from './pages/partner.ts';
+import { receiptsPage, requestPage } from './pages/receipts.ts';
+import { search } from './pages/search.ts';
+import { startPage } from './pages/start.ts';
+import { type ConsolePage, type ConsoleParts, ConsoleSite, formMs } from './site.ts';
+
+const get = (path: string, answer: ConsolePage['answer']): ConsolePage => ({
+  method: 'GET',
+  path,
+  operation: 'consolePage',
+  answer,
+});
+
+const unknown = get('', async () => {
+  throw notFound('There is no such page. Correct the address, or search for an id above.');
+});
+
+const pages: readonly ConsolePage[] = [
+  get('/', startPage),
+  get('/partners/{id}', partnerPage),
+  get('/keys/{id}', keyPage),
+  get('/customers/{customer_id}', customerPage),
+  get('/brands/{partner_id}/{id}', brandPage),
+  get('/requests/{request_id}', requestPage),
+  get('/receipts', receiptsPage),
+  get('/data', dataPage),
+  get('/audit', auditPage),
+  get('/audit.jsonl', auditFile),
+  get('/health', healthPage),
+  get('/search', async () => ({ to: '/console' })),
+  { ...get('/search', search), method: 'POST' },
+  ...actions.flatMap(pagesOf),
+];
+
+const matchPage = createPaths(
+  '/console',
+  pages.map((page) => ({ id: page, method: page.method, path: page.path })),
+);
+
+/** Finds the route of a path of the console. The start of the service leads there, too. */
+export function createConsole(parts: ConsoleParts): (path: string) => Route | undefined {
+  const site = new ConsoleSite(parts);
+  const toStart = async (exchange: Exchange) => site.moved(exchange, '/console');
+  /** A reader who reloads the address of a form without its fields starts again. */
+  const formRoute = (send: (exchange: Exchange) => Promise<string>): Route => ({
+    methods: ['GET', 'HEAD', 'POST'],
+    answerMs: formMs,
+    answer: (exchange) => (exchange.method === 'POST' ? send : toStart)(exchange),
+  });
+  const fixed = new Map<string, Route>([
+    style,
+    ['/', { answer: toStart }],
+    ['/console/sign-in', formRoute((exchange) => site.signIn(exchange))],
+    ['/console/sign-out', formRoute((exchange) => site.signOut(exchange))],
+  ]);
+  const unknownRoute = (path: string): Route | undefined =>
+    path.startsWith('/console/')
+      ? { answer: (exchange) => site.visit(unknown, {}, exchange, path) }
+      : undefined;
+  return (path) => {
+    const match = matchPage(path === '/console' ? '/console/' : path);
+    if (match === undefined) return fixed.get(path) ?? unknownRoute(path);
+    return {
+      methods: Object.keys(match.byMethod),
+      answerMs: match.byMethod.POST ? formMs : adminBounds.changeMs,
+      answer: (exchange) => site.visit(match.byMethod[exchange.method]!, match.encoded, exchange, path),
+    };
+  };
+}

@@ -1,0 +1,99 @@
+/** Who is signed in. The key is exchanged for a sealed cookie, in which nobody can find the key. */
+import { adminBounds } from '@partner-network/common/bounds/serve';
+import type { Exchange } from '@partner-network/http/handle';
+import { headerValues } from '@partner-network/http/request';
+import { digestOfKey } from '@partner-network/service/auth/api-key';
+import type { CursorScope, Cursors } from '@partner-network/service/cursors/cursors';
+import type { AdminKeyOnFile, Store } from '@partner-network/store/port';
+import { isExpired } from '../admin/credentials.ts';
+
+const cookieName = 'partner_network_console';
+
+/**
+ * Cookies and tokens are sealed like cursors, with the keys that all instances read from the database. The
+ * scope is authenticated: a cursor does not open as a cookie, and a cookie does not open as a token.
+ */
+const scopeOf = (endpoint: string, cookie = ''): CursorScope => ({
+  endpoint,
+  partnerId: '',
+  filters: [cookie],
+});
+
+export interface Session {
+  readonly key: AdminKeyOnFile;
+  /** The name of the key. */
+  readonly name: string;
+  /** A text for forms, which is valid in this session only: against forged requests. */
+  token(): string;
+  isOwnToken(token: string): boolean;
+  /** Seals a sentence for an address, so that a link from elsewhere cannot show one. */
+  sealNotice(text: string): string;
+  openNotice(sealed: string | null): string | undefined;
+}
+
+export function createSessions(store: Pick<Store, 'findAdminKey' | 'findAdminKeyById'>, cursors: Cursors) {
+  const seal = (scope: CursorScope, after: string) => cursors.seal(scope, { after, walPosition: 0n });
+
+  /** Undefined if the text was not sealed for this. A database that cannot be reached is another failure. */
+  function open(scope: CursorScope, text: string): string | undefined {
+    try {
+      return cursors.open(scope, text).after;
+    } catch (error) {
+      if (error instanceof Error) throw error;
+      return undefined;
+    }
+  }
+
+  return {
+    /**
+     * The cookie's text for a new session. It holds the digest of the key: `serve` can read the keys of
+     * cursors, but no digest of an administrative key, so it could not seal a cookie that opens anything.
+     */
+    begin: (key: string): string => {
+      const digest = Buffer.from(digestOfKey(key)).toString('base64url');
+      return seal(scopeOf('console session'), JSON.stringify([digest, Date.now()]));
+    },
+
+    /** The session of a request. The key is looked up each time, so a revocation counts at once. */
+    find: async ({ rawHeaders }: Exchange): Promise<Session | undefined> => {
+      const cookie = cookieOf(rawHeaders);
+      const opened = cookie === undefined ? undefined : open(scopeOf('console session'), cookie);
+      if (opened === undefined) return undefined;
+      const [digest, issuedMs] = JSON.parse(opened) as [string, number];
+      if (Date.now() - issuedMs >= adminBounds.sessionMs) return undefined;
+      const key = await store.findAdminKey(Buffer.from(digest, 'base64url'));
+      if (key === undefined || key.isRevoked || isExpired(key)) return undefined;
+      const { name } = (await store.findAdminKeyById(key.id))!;
+      const [form, notice] = [scopeOf('console form', cookie), scopeOf('console notice', cookie)];
+      return {
+        key,
+        name,
+        token: () => seal(form, ''),
+        isOwnToken: (token) => open(form, token) !== undefined,
+        sealNotice: (text) => seal(notice, text),
+        openNotice: (sealed) => (sealed === null ? undefined : open(notice, sealed)),
+      };
+    },
+  };
+}
+
+/** Two cookies of this name cannot both be ours, so neither is taken. */
+function cookieOf(rawHeaders: readonly string[]): string | undefined {
+  const pairs = headerValues(rawHeaders, 'cookie').flatMap((header) => header.split(/;\s*/));
+  const own = pairs.filter((pair) => pair.startsWith(`${cookieName}=`));
+  return own.length === 1 ? own[0]!.slice(cookieName.length + 1) : undefined;
+}
+
+/** The header that sets the cookie, or forgets it if the text is empty. */
+export function setCookie(publicUrl: string, text: string): string[] {
+  const maxAge = text === '' ? 0 : adminBounds.sessionMs / 1_000;
+  const attributes = ['HttpOnly', 'SameSite=Strict', 'Path=/console', `Max-Age=${maxAge}`];
+  if (!isLocal(publicUrl)) attributes.push('Secure');
+  return ['Set-Cookie', `${cookieName}=${text}; ${attributes.join('; ')}`];
+}
+
+/** Whether an address is http on a loopback host, where browsers may not keep a cookie that is Secure. */
+export function isLocal(publicUrl: string): boolean {
+  const { protocol, hostname } = new URL(publicUrl);
+  return protocol === 'http:' && /^(?:127\.[\d.]+|\[::1\]|(?:.*\.)?localhost)$/.test(hostname);
+}

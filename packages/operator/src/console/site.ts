@@ -1,0 +1,171 @@
+/** What happens before and after a page is made: the session, the form, the frame and the failures. */
+import { adminBounds } from '@partner-network/common/bounds/serve';
+import { holdsKey, isCleanText } from '@partner-network/common/text';
+import { adminLimits } from '@partner-network/contract/admin/limits';
+import { type Exchange, refusalOfFailure } from '@partner-network/http/handle';
+import { decode } from '@partner-network/http/parameters/query';
+import { Refusal } from '@partner-network/http/refusal';
+import type { Journal } from '@partner-network/service/receipts/journal';
+import type { Logger } from 'pino';
+import { type CallParts, type Calls, createCalls } from '../admin/calls.ts';
+import { createIdentification, requireRole, requireWorking } from '../admin/credentials.ts';
+import { notFound } from '../admin/refusals.ts';
+import type { Examined } from '../doctor/examine.ts';
+import { readForm, requireOwnSite, requireToken, returnPath } from './forms.ts';
+import { type Frame, type Page, pageHeaders, pageOf, refusalPage } from './layout.ts';
+import { signInPage, whyNotKept, whyNotSignedIn } from './pages/sign-in.ts';
+import { createSessions, type Session, setCookie } from './session.ts';
+import { createCall, noteRefusal, type Outcome, type Visit } from './visit.ts';
+
+export interface ConsoleParts extends CallParts {
+  readonly journal: Pick<Journal, 'noteUse'>;
+  /** A function, because the service's own port is known only once it listens. */
+  readonly publicUrl: () => string;
+  readonly log: Logger;
+  /** The checks of `doctor` that concern the database. */
+  readonly examine: () => Promise<readonly Examined[]>;
+}
+
+/** The names of console requests in logs and metrics. */
+export const consoleOperations = ['consolePage', 'consoleChange', 'consoleSignIn'] as const;
+
+export interface ConsolePage {
+  readonly method: 'GET' | 'POST';
+  /** Below `/console`. */
+  readonly path: string;
+  readonly operation: (typeof consoleOperations)[number];
+  answer(visit: Visit): Promise<Outcome>;
+}
+
+/** Milliseconds until a form must be answered, with its body. */
+export const formMs = adminLimits.bodySeconds * 1_000 + adminBounds.changeMs;
+
+const noKeys = 'An address must not hold a key: browsers keep it. Search for the key above, and revoke it.';
+
+type Texts = Readonly<Record<string, string>>;
+
+export class ConsoleSite {
+  readonly #parts: ConsoleParts;
+  readonly #sessions: ReturnType<typeof createSessions>;
+  readonly #calls: Calls;
+  readonly #identify: ReturnType<typeof createIdentification>;
+
+  constructor(parts: ConsoleParts) {
+    const { store, cursors } = parts;
+    this.#parts = parts;
+    this.#sessions = createSessions(store, cursors);
+    this.#calls = createCalls(parts);
+    this.#identify = createIdentification(store, store.environment);
+  }
+
+  /** Answers a person who is signed in. Others get the page to sign in, which returns here. */
+  visit(page: ConsolePage, encoded: Texts, exchange: Exchange, path: string): Promise<string> {
+    exchange.operation = page.operation;
+    return this.#shown(exchange, undefined, async () => {
+      const session = await this.#sessions.find(exchange);
+      if (session === undefined) return this.#askToSignIn(exchange, path);
+      return this.#shown(exchange, session, () => this.#answered(page, encoded, exchange, session));
+    });
+  }
+
+  async #answered(page: ConsolePage, encoded: Texts, exchange: Exchange, session: Session): Promise<string> {
+    const { store, cursors, journal, examine } = this.#parts;
+    exchange.key = { id: session.key.id };
+    requireRole(session.key, 'VIEWER');
+    if (holdsKey(exchange.query)) throw notFound(noKeys);
+    journal.noteUse(session.key.id, Date.now());
+    const form = page.method === 'POST' ? await this.#ownForm(exchange, session) : new URLSearchParams();
+    const query = new URLSearchParams([...new URLSearchParams(exchange.query)].filter(([, value]) => value));
+    const ids = Object.fromEntries(Object.entries(encoded).map(([name, text]) => [name, idOf(text)]));
+    const own = { store, cursors, examine, exchange, session, ids, query, form };
+    const outcome = await page.answer({ ...own, ...createCall(this.#calls, session, exchange) });
+    if ('to' in outcome) return this.moved(exchange, outcome.to);
+    if ('file' in outcome) {
+      const name = `attachment; filename="${outcome.name}"`;
+      exchange.headers.push('Content-Type', 'application/x-ndjson', 'Content-Disposition', name);
+      exchange.headers.push('Cache-Control', 'no-store');
+      return outcome.file;
+    }
+    return this.#rendered(exchange, outcome, { session, notice: session.openNotice(query.get('done')) });
+  }
+
+  /** Exchanges a key for a cookie. The key is in the body of this request, and nowhere else. */
+  signIn(exchange: Exchange): Promise<string> {
+    const { journal, publicUrl } = this.#parts;
+    exchange.operation = 'consoleSignIn';
+    return this.#shown(exchange, undefined, async () => {
+      requireOwnSite(exchange, publicUrl());
+      const form = await readForm(exchange);
+      const next = returnPath(form.get('next'));
+      try {
+        const text = form.get('key')?.trim() ?? '';
+        const key = await this.#identify(['authorization', `Bearer ${text}`]);
+        exchange.key = { id: key.id };
+        requireWorking(key);
+        requireRole(key, 'VIEWER');
+        journal.noteUse(key.id, Date.now());
+        exchange.headers.push(...setCookie(publicUrl(), this.#sessions.begin(text)));
+        return this.moved(exchange, next);
+      } catch (thrown) {
+        if (!(thrown instanceof Refusal)) throw thrown;
+        noteRefusal(exchange, thrown);
+        return this.#rendered(exchange, signInPage(exchange, next, whyNotSignedIn(thrown)));
+      }
+    });
+  }
+
+  signOut(exchange: Exchange): Promise<string> {
+    exchange.operation = 'consoleSignIn';
+    return this.#shown(exchange, undefined, async () => {
+      const session = await this.#sessions.find(exchange);
+      if (session !== undefined) await this.#ownForm(exchange, session);
+      exchange.headers.push(...setCookie(this.#parts.publicUrl(), ''));
+      return this.moved(exchange, '/console');
+    });
+  }
+
+  moved(exchange: Exchange, to: string): string {
+    exchange.status = 303;
+    exchange.headers.push('Location', to, 'Cache-Control', 'no-store');
+    return '';
+  }
+
+  #askToSignIn(exchange: Exchange, path: string): string {
+    exchange.status = path === '/console' ? 200 : 401;
+    const query = exchange.query === '' ? '' : `?${exchange.query}`;
+    const next = exchange.method === 'POST' ? '/console' : returnPath(path + query);
+    return this.#rendered(exchange, signInPage(exchange, next, whyNotKept(this.#parts.publicUrl())));
+  }
+
+  async #ownForm(exchange: Exchange, session: Session): Promise<URLSearchParams> {
+    requireOwnSite(exchange, this.#parts.publicUrl());
+    const form = await readForm(exchange);
+    requireToken(session, form);
+    return form;
+  }
+
+  /** A person reads the answer, so every failure is a page too. */
+  async #shown(exchange: Exchange, session: Session | undefined, work: () => Promise<string>) {
+    try {
+      return await work();
+    } catch (thrown) {
+      const { log } = this.#parts;
+      const refused = thrown instanceof Refusal ? thrown : refusalOfFailure(log, exchange.requestId, thrown);
+      noteRefusal(exchange, refused);
+      return this.#rendered(exchange, refusalPage(refused), { session });
+    }
+  }
+
+  #rendered(exchange: Exchange, page: Page, frame: Omit<Frame, 'environment'> = {}): string {
+    exchange.headers.push(...pageHeaders);
+    return pageOf(page, { environment: this.#parts.store.environment, ...frame });
+  }
+}
+
+/** The id in a path. A `+` is a plus there. */
+function idOf(encoded: string): string {
+  const id = decode(encoded.replaceAll('+', '%2B'));
+  if (id === undefined || !isCleanText(id)) throw notFound('The address has no valid id.');
+  if (holdsKey(id)) throw notFound(noKeys);
+  return id;
+}

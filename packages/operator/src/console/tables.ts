@@ -1,0 +1,95 @@
+/** Tables that several pages have. */
+import type { AuditEntry, Grant, Receipt } from '@partner-network/store/port';
+import { type Html, html, type Value } from './html.ts';
+import { code, details, idLink, linkTo, mark, pathTo, table, text, time } from './parts.ts';
+import { meaningOf } from './usage.ts';
+import type { Visit } from './visit.ts';
+
+/** A key as the API shows it. */
+export interface ShownKey {
+  readonly id: string;
+  readonly partner_id: string;
+  readonly name?: string;
+  readonly scopes: readonly string[];
+  readonly status: string;
+  readonly last_four: string;
+  readonly created_at: string;
+  readonly created_by?: string;
+  readonly expires_at?: string;
+  readonly revoked_at?: string;
+  readonly last_used_at?: string;
+}
+
+export type ShownGrant = Grant & { readonly revoked_at?: string; readonly revoked_by?: string };
+
+export function keyTable(keys: readonly ShownKey[], empty: Value): Html {
+  const rows = keys.map(({ id, name, status, scopes, last_four, last_used_at, expires_at }) => [
+    html`${idLink('keys', id)}${name !== undefined && text(name)}`,
+    mark(status),
+    scopes.join(', '),
+    html`…${last_four}`,
+    time(last_used_at, 'never'),
+    time(expires_at, 'never'),
+  ]);
+  const columns = ['Key', 'Status', 'Scopes', 'Ends in', 'Last use (UTC)', 'Expires (UTC)'];
+  return table('Keys', columns, rows, empty);
+}
+
+/** The grants of a partner, or of a customer: then each can be revoked. */
+export function grantTable(
+  { may }: Visit,
+  grants: readonly ShownGrant[],
+  of: 'partner' | 'customer',
+  empty: Value,
+): Html {
+  const canRevoke = of === 'customer' && may('revokeGrant');
+  const rows = grants.map((grant) => {
+    const { id, partner_id, customer_id, status, created_at, expires_at, revoked_at, revoked_by } = grant;
+    const path = pathTo('customers', customer_id, 'grants', id, 'revoke');
+    const revoke = html`<a class="danger" href="${path}">Revoke<span class="unseen"> ${id}</span></a>`;
+    return [
+      of === 'partner' ? idLink('customers', customer_id) : idLink('partners', partner_id),
+      code(id),
+      mark(status),
+      time(created_at),
+      time(expires_at, 'never'),
+      html`${time(revoked_at)}${revoked_by !== undefined && text(revoked_by)}`,
+      ...(canRevoke ? [status === 'ACTIVE' ? revoke : ''] : []),
+    ];
+  });
+  const columns = [of === 'partner' ? 'Customer' : 'Partner', 'Grant', 'Status', 'Created (UTC)'];
+  const ends = ['Expires (UTC)', 'Revoked (UTC)', ...(canRevoke ? ['Action'] : [])];
+  return table('Grants', [...columns, ...ends], rows, empty);
+}
+
+export function receiptTable(receipts: readonly Receipt[], empty: Value): Html {
+  const rows = receipts.map(({ at, outcome, partner_id, key_id, customer_id, grant_id, request_id }) => [
+    time(at),
+    mark(outcome),
+    meaningOf(outcome),
+    idLink('partners', partner_id),
+    idLink('keys', key_id),
+    customer_id === undefined ? '–' : idLink('customers', customer_id),
+    grant_id === undefined ? '–' : code(grant_id),
+    idLink('requests', request_id),
+  ]);
+  const who = ['Partner', 'Key', 'Customer', 'Grant', 'Request'];
+  return table('Receipts', ['Time (UTC)', 'Outcome', 'What it means', ...who], rows, empty);
+}
+
+export function auditTable(entries: readonly AuditEntry[], empty: Value): Html {
+  const rows = entries.map((entry) => {
+    const { at, actor, action, details: own, db_user, client_address } = entry;
+    return [time(at), text(actor), action, targetOf(entry), details({ ...own, db_user, client_address })];
+  });
+  return table('Audit log', ['Time (UTC)', 'Who', 'What', 'Target', 'Details'], rows, empty);
+}
+
+/** The target of an entry, with a link if it has a page. */
+function targetOf({ action, target, details }: AuditEntry): Html {
+  if (/^partners (?:create|rename|disable|enable)$/.test(action)) return idLink('partners', target);
+  if (/^keys (?:create|rotate|revoke)$/.test(action)) return idLink('keys', target);
+  if (action === 'customers erase') return idLink('customers', target);
+  if (!/^grants (?:create|revoke)$/.test(action)) return code(target);
+  return linkTo(pathTo('customers', String(details.customer_id ?? target)), target);
+}

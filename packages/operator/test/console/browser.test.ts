@@ -1,0 +1,127 @@
+/** The console in a real browser, without scripts, by keyboard, and for screen readers. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import axe from 'axe-core';
+import type { Browser, Page } from 'playwright-core';
+import { adminKeys } from '../../../testkit/admin/started.ts';
+import { byTest } from '../../../testkit/fixtures/fixture.ts';
+import { isLongRun } from '../../../testkit/fixtures/long-run.ts';
+import { launchChromium, needsChromium } from '../../../testkit/servers/chromium.ts';
+import { consoleScene, fillUse, pagePaths } from './scene.ts';
+
+/** Both widths and both schemes. What axe finds in colors does not depend on the width. */
+const looks = [
+  { viewport: { width: 390, height: 844 }, colorScheme: 'dark' },
+  { viewport: { width: 1280, height: 900 }, colorScheme: 'light' },
+] as const;
+
+test('the console, for every reader', needsChromium, async (t) => {
+  const { address, store, as } = await consoleScene(t);
+  await fillUse(store);
+  for (const [id, name] of [
+    ['arabic', 'شركة المدفوعات '.repeat(20).slice(0, 256)],
+    ['japanese', '株式会社日本決済'.repeat(40).slice(0, 256)],
+  ] as const) {
+    await store.createPartner({ id: id.repeat(12), name, created_at: '2026-01-01T00:00:00.000Z' }, byTest);
+  }
+  await using browser = await launchChromium();
+
+  await t.test('no page has an accessibility violation, or is wider than the screen', async () => {
+    const { cookie } = await as('ADMIN');
+    const [name = '', value = ''] = cookie.split('=');
+    const paths = [
+      ...pagePaths,
+      ...['/console/partners/acme/create-key', '/console/keys/KEY_0/rotate', '/console/keys/KEY_0/revoke'],
+      ...['/console/customers/alice/erase', `/console/partners/${'japanese'.repeat(12)}`, '/console/nope'],
+    ];
+    for (const look of looks) {
+      await using context = await browser.newContext(look);
+      const page = await context.newPage();
+      await page.goto(`${address}/console`);
+      assert.deepEqual(await faultsOf(page, look.viewport.width), [], 'sign in');
+      await context.addCookies([{ name, value, url: `${address}/console` }]);
+      // npm test has time for one look at each page.
+      for (const path of paths.filter((_, at) => isLongRun || at % 2 === looks.indexOf(look))) {
+        await page.goto(address + path);
+        for (const summary of await page.locator('summary').all()) await summary.click();
+        assert.deepEqual(await faultsOf(page, look.viewport.width), [], path);
+      }
+      for (const [path, field, value, button] of [
+        ['/console/customers/alice/erase', 'Write the customer id to confirm', 'zoe', 'Erase the customer'],
+        ['/console/partners/acme/create-key', 'Name, to recognize the key', 'mine', 'Create a key'],
+      ] as const) {
+        await page.goto(address + path);
+        await page.getByLabel(field).fill(value);
+        await page.getByLabel('Reason').fill('why');
+        await page.getByRole('button', { name: button }).click();
+        await page.getByRole(path.endsWith('key') ? 'status' : 'alert').waitFor();
+        assert.deepEqual(await faultsOf(page, look.viewport.width), [], `after ${path}`);
+      }
+    }
+  });
+
+  await t.test('by keyboard and without scripts: sign in, see why, revoke the key', async () => {
+    const page = await pageWithoutScripts(browser);
+    await page.goto(`${address}/console/partners/closed`);
+    await page.getByLabel('Administrative key').and(page.locator(':focus')).waitFor();
+    await page.keyboard.type(adminKeys.SUPPORT);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'closed' }).waitFor();
+    await tabTo(page, 'searchbox', 'Id, partner’s name or leaked key');
+    await page.keyboard.type('ACME');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Why was it refused?' }).waitFor();
+    const row = page.getByRole('row', { name: /^INSUFFICIENT_SCOPES 403 The key does not have the scope/ });
+    await row.waitFor();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await tabTo(page, 'link', 'KEY_1');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Key KEY_1' }).waitFor();
+    await tabTo(page, 'link', 'Revoke');
+    await page.keyboard.press('Enter');
+    await page.getByText('Nobody can take this back.').waitFor();
+    await tabTo(page, 'textbox', 'Reason');
+    await page.keyboard.type('Wrong scope, ticket 7');
+    await tabTo(page, 'button', 'Revoke the key');
+    await page.keyboard.press('Enter');
+    await page.getByRole('status').getByText('The key is revoked.').waitFor();
+    await page.getByRole('cell', { name: /Wrong scope, ticket 7/ }).waitFor();
+    await tabTo(page, 'button', 'Sign out');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    assert.ok((await store.findKeyById('KEY_1'))?.revoked_at);
+  });
+});
+
+async function pageWithoutScripts(browser: Browser): Promise<Page> {
+  const page = await browser.newPage({ javaScriptEnabled: false, viewport: looks[1].viewport });
+  page.setDefaultTimeout(30_000);
+  return page;
+}
+
+/** Presses Tab until the element has the focus. */
+async function tabTo(page: Page, role: 'link' | 'button' | 'textbox' | 'searchbox', name: string) {
+  const wanted = page.getByRole(role, { name, exact: true }).and(page.locator(':focus'));
+  for (let presses = 0; presses < 40; presses += 1) {
+    await page.keyboard.press('Tab');
+    if ((await wanted.count()) === 1) return;
+  }
+  assert.fail(`the keyboard does not reach ${role} ${name}`);
+}
+
+interface Violation {
+  readonly id: string;
+  readonly nodes: readonly { readonly target: readonly string[] }[];
+}
+
+/** What axe finds, by rule and selector, and whether the page is too wide. */
+async function faultsOf(page: Page, width: number): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const found = await page.evaluate<{ violations: Violation[] }>(`axe.run({ resultTypes: ['violations'] })`);
+  const widest = await page.evaluate<number>('document.documentElement.scrollWidth');
+  return [
+    ...found.violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`)),
+    ...(widest > width ? [`${widest} pixels wide`] : []),
+  ];
+}

@@ -1,0 +1,124 @@
+/** Changes in the console: who may make them, what they ask, and what they leave behind. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type AdminOperationId, adminOperations } from '@partner-network/contract/admin/operations';
+import { mayUse } from '@partner-network/contract/admin/roles';
+import { digestOfKey } from '../../../service/src/auth/api-key.ts';
+import { keys } from '../../../testkit/fixtures/fixture.ts';
+import { keepKeysIn } from '../../../testkit/watch/logs.ts';
+import { consoleScene } from './scene.ts';
+
+/** Each change with the page that offers it, and fields that it takes. */
+const changes: readonly [AdminOperationId, page: string, path: string, fields?: Record<string, string>][] = [
+  ['disablePartner', '/partners/acme', '/partners/acme/disable'],
+  ['enablePartner', '/partners/closed', '/partners/closed/enable'],
+  ['putPartner', '/partners/acme', '/partners/acme/rename', { name: 'Acme & Söhne' }],
+  ['putKey', '/partners/acme', '/partners/acme/create-key', { new_id: 'KEY_NEW', scopes: 'BRANDS_READ' }],
+  ['putKey', '/keys/KEY_1', '/keys/KEY_1/rotate', { new_id: 'KEY_NEXT', overlap_seconds: '3600' }],
+  ['revokeKey', '/keys/KEY_2', '/keys/KEY_2/revoke'],
+  ['revokeGrant', '/customers/alice', '/customers/alice/grants/g-active/revoke'],
+  ['revokeGrants', '/customers/alice', '/customers/alice/revoke-grants'],
+  ['eraseCustomer', '/customers/carol', '/customers/carol/erase', { confirm: 'carol' }],
+];
+
+const words = ['disable', 'enable', 'rename', 'create', 'rotate', 'revoke', 'revoke', 'revoke', 'erase'];
+
+test('a change is offered to its roles only, and others get 403', async (t) => {
+  const { as } = await consoleScene(t);
+  for (const role of ['VIEWER', 'SUPPORT', 'ADMIN'] as const) {
+    const browser = await as(role);
+    for (const [id, page, path, fields] of changes) {
+      const isAllowed = mayUse(role, adminOperations[id].role);
+      const { text } = await browser.get(`/console${page}`);
+      assert.equal(text.includes(`href="/console${path}"`), isAllowed, `${role} ${path}`);
+      assert.equal((await browser.get(`/console${path}`)).status, isAllowed ? 200 : 403);
+      if (isAllowed) continue;
+      const sent = await browser.post(`/console${path}`, { reason: 'all the same', ...fields });
+      assert.equal(sent.status, 403);
+      assert.match(sent.text, new RegExp(`this key has the role ${role}`));
+    }
+  }
+});
+
+test('every change says what will happen, needs a reason, and leaves it in the audit log', async (t) => {
+  const { as, store } = await consoleScene(t);
+  const admin = await as('ADMIN');
+  for (const [index, [, , path, fields = {}]] of changes.entries()) {
+    const asked = await admin.get(`/console${path}`);
+    assert.match(asked.text, /<div class="effects[^>]*><p>.+<\/p>\s*<ul><li>/);
+    assert.match(asked.text, /id="reason" name="reason" required maxlength="256"/);
+    const [before] = await store.listAudit({ limit: 1 });
+    for (const reason of ['', '  ', '\u202e', 'x'.repeat(257), `it was ${keys.acme}`]) {
+      const refused = await admin.post(`/console${path}`, { ...fields, reason });
+      assert.equal(refused.status, 400, `${path} ${reason}`);
+      assert.match(refused.text, /<div class="errors" role="alert"><ul><li>/);
+    }
+    assert.deepEqual(await store.listAudit({ limit: 1 }), [before], 'nothing was changed');
+    const done = await admin.post(`/console${path}`, { ...fields, reason: `Ticket <${index}>` });
+    assert.ok([200, 303].includes(done.status), `${path}: ${done.text}`);
+    const [entry] = await store.listAudit({ limit: 1 });
+    assert.equal(entry?.actor, 'admin-key:ADMIN_ADMIN');
+    assert.equal(entry?.details.reason, `Ticket <${index}>`);
+    assert.match(entry?.action ?? '', new RegExp(words[index]!));
+    if (done.status === 303) {
+      const result = await admin.get(done.to);
+      assert.match(result.text, /<p class="notice" role="status">[^<]+(?:is|has|are|were) [^<]+\.<\/p>/);
+    }
+  }
+});
+
+test('the sentence about a result cannot be made by a link', async (t) => {
+  const { as } = await consoleScene(t);
+  const [admin, support] = [await as('ADMIN'), await as('SUPPORT')];
+  const done = await support.post('/console/keys/KEY_2/revoke', { reason: 'x' });
+  assert.match((await support.get(done.to)).text, /The key is revoked\./);
+  assert.doesNotMatch((await admin.get(done.to)).text, /The key is revoked\./);
+  assert.doesNotMatch((await support.get('/console/keys/KEY_0?done=The+key+is+revoked.')).text, /The key is/);
+});
+
+test('a new key is shown once, in the answer to its form, and works', async (t) => {
+  const { as, store } = await consoleScene(t);
+  const admin = await as('ADMIN');
+  const asked = (await admin.get('/console/partners/acme/create-key')).text;
+  const [, new_id = ''] = /name="new_id" value="(KEY_\w+)"/.exec(asked) ?? [];
+  const fields = { new_id, scopes: 'BRANDS_READ', reason: 'new', expires_at: '2999-01-01T00:00', name: 'a' };
+  const created = await admin.post('/console/partners/acme/create-key', fields);
+  const [secret = ''] = /pn_test_\w+/.exec(created.text) ?? [];
+  keepKeysIn(secret);
+  assert.equal(created.status, 200);
+  assert.equal(created.headers.get('cache-control'), 'no-store');
+  assert.equal((await store.findKey(digestOfKey(secret)))?.id, new_id);
+  assert.equal((await store.findKeyById(new_id))?.expires_at, '2999-01-01T00:00:00.000Z');
+  const again = await admin.post('/console/partners/acme/create-key', fields);
+  const rotation = { new_id: 'KEY_R', overlap_seconds: '0', reason: 'old' };
+  const rotated = await admin.post(`/console/keys/${new_id}/rotate`, rotation);
+  keepKeysIn(rotated.text);
+  assert.match(rotated.text, /<code class="secret" translate="no">pn_test_\w{49}<\/code>/);
+  for (const { text } of [
+    again,
+    await admin.get(`/console/keys/${new_id}`),
+    await admin.get('/console/audit'),
+  ]) {
+    assert.doesNotMatch(text, /pn_test_\w/);
+  }
+  assert.match(again.text, /exists already/);
+  assert.equal(
+    (await admin.post('/console/partners/acme/create-key', { ...fields, new_id: 'K', scopes: '' })).status,
+    400,
+  );
+  const inactive = await admin.post(`/console/keys/${new_id}/rotate`, { ...rotation, new_id: 'KEY_S' });
+  assert.equal(inactive.status, 409);
+});
+
+test('an erasure needs the id of the customer', async (t) => {
+  const { as, store } = await consoleScene(t);
+  const admin = await as('ADMIN');
+  const wrong = await admin.post('/console/customers/alice/erase', { reason: 'asked', confirm: 'zoe' });
+  assert.equal(wrong.status, 400);
+  assert.equal(await store.isErased('alice'), false);
+  assert.match(wrong.text, /name="reason"[^>]*value="asked"/);
+  const unknown = await admin.post('/console/customers/nobody/erase', { reason: 'x', confirm: 'nobody' });
+  assert.equal(unknown.status, 404);
+  const done = await admin.post('/console/customers/alice/erase', { reason: 'asked', confirm: 'alice' });
+  assert.match((await admin.get(done.to)).text, /3 balances and 6 grants were deleted\./);
+});

@@ -1,0 +1,253 @@
+/** The pages of the console: what they show, and what they never show. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { digestOfKey } from '../../../service/src/auth/api-key.ts';
+import { adminKeys } from '../../../testkit/admin/started.ts';
+import { balances, createdAt, keys } from '../../../testkit/fixtures/fixture.ts';
+import { importValues } from '../../src/ingest/import.ts';
+import { consoleScene, fillUse, hourAgo, pagePaths, request_id, type TestBrowser } from './scene.ts';
+
+test('a partner page says why the partner was refused, and which key did it', async (t) => {
+  const { as, store } = await consoleScene(t);
+  await fillUse(store);
+  const viewer = await as('VIEWER');
+  const { text } = await viewer.get('/console/partners/acme');
+  const rows = text.split(/<tr|<\/tr>/).map((row) =>
+    row
+      .replaceAll(/<[^>]*>|^[^>]*>/g, ' ')
+      .replaceAll(/\s+/g, ' ')
+      .trim(),
+  );
+  const first = rows.find((row) => row.startsWith('INSUFFICIENT_SCOPES'));
+  const second = rows.find((row) => row.startsWith('GRANT_EXPIRED'));
+  assert.equal(
+    first,
+    'INSUFFICIENT_SCOPES 403 The key does not have the scope that the operation requires. KEY_1 41 41 Receipts',
+  );
+  assert.equal(second, 'GRANT_EXPIRED 403 The named grant has expired. KEY_0 0 7 Receipts');
+  assert.match(text, /aria-label="Last 24 hours: 41 INSUFFICIENT_SCOPES, 7 GRANT_EXPIRED, 1200 OK"/);
+  assert.match(
+    text,
+    /aria-label="Last 30 days: 41 INSUFFICIENT_SCOPES, 7 GRANT_EXPIRED, 3 GRANT_REVOKED, 1200 OK"/,
+  );
+  const key = await viewer.get('/console/keys/KEY_0');
+  assert.match(key.text, /aria-label="Last 24 hours: 7 GRANT_EXPIRED, 1200 OK"/);
+  assert.doesNotMatch(key.text, /INSUFFICIENT_SCOPES/);
+});
+
+/** Where a search leads: an address, or the text of its page. */
+async function find(browser: TestBrowser, id: string): Promise<string> {
+  const { status, to, text } = await browser.post('/console/search', { id });
+  return status === 303 ? to : text;
+}
+
+for (const engine of ['sqlite', 'postgres']) {
+  test(`all pages open, and one field finds every kind of id (${engine})`, async (t) => {
+    const { as, store } = await consoleScene(t, engine);
+    await fillUse(store);
+    const support = await as('SUPPORT');
+    for (const path of pagePaths) assert.equal((await support.get(path)).status, 200, path);
+    const hits = {
+      ...{ acme: '/partners/acme', KEY_3: '/keys/KEY_3', 'g-active': '/customers/alice' },
+      ...{ alice: '/customers/alice', 'without-balances': '/customers/without-balances' },
+      ...{ b1: '/brands/acme/b1', ' z1 ': '/brands/zenith/z1' },
+      [request_id]: `/requests/${request_id}`,
+      [request_id.toUpperCase()]: `/requests/${request_id.toUpperCase()}`,
+      '0190aaaa-0000-7000-8000-00000000ffff': '/requests/0190aaaa-0000-7000-8000-00000000ffff',
+      [keys.acmeRevoked]: '/keys/KEY_4',
+      ZENI: '/partners/zenith',
+    };
+    for (const [id, path] of Object.entries(hits)) {
+      assert.equal(await find(support, id), `/console${path}`);
+    }
+    const both = await find(support, 'b2');
+    assert.match(both, /href="\/console\/brands\/acme\/b2"[\s\S]*href="\/console\/brands\/zenith\/b2"/);
+    if (engine === 'postgres') {
+      const { text } = await support.get('/console/health');
+      assert.match(text, /has all privileges that the administrative service needs, and no others/);
+    }
+    const missing = await support.get('/console/requests/0190aaaa-0000-7000-8000-00000000ffff');
+    assert.equal(missing.status, 404);
+    assert.match(missing.text, /Search the log of &quot;partner-network serve&quot; for request_id\./);
+  });
+}
+
+test('a leaked key is found by SUPPORT, and is in no address, page or log', async (t) => {
+  const { as } = await consoleScene(t);
+  const [viewer, support] = [await as('VIEWER'), await as('SUPPORT')];
+  const answers = [
+    await viewer.post('/console/search', { id: keys.acme }),
+    await support.post('/console/search', { id: ` ${keys.acme}\n` }),
+    await support.post('/console/search', { id: keys.neverIssued }),
+    await support.post('/console/search', { id: adminKeys.ADMIN }),
+    await support.post('/console/search', { id: keys.acme.slice(0, 30) }),
+  ];
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [403, 303, 404, 404, 404],
+  );
+  assert.equal(answers[1]!.to, '/console/keys/KEY_0');
+  assert.match(answers[3]!.text, /This is an administrative key\./);
+  for (const { text, to } of answers) assert.doesNotMatch(text + to, /pna?_test_[0-9A-Za-z]/);
+});
+
+test('a search without a hit says what to do', async (t) => {
+  const { as } = await consoleScene(t);
+  const viewer = await as('VIEWER');
+  const none = await find(viewer, 'a"b<i>');
+  assert.match(none, /Nothing has this id or name\.[\s\S]*href="\/console\/customers\/a%22b%3Ci%3E"/);
+  assert.match(none, /a&quot;b&lt;i&gt;/);
+  assert.equal((await viewer.post('/console/search', { id: '\u0007' })).status, 404);
+});
+
+test('no page shows an amount or metadata', async (t) => {
+  const { as, store } = await consoleScene(t);
+  await fillUse(store);
+  const admin = await as('ADMIN');
+  for (const path of [...pagePaths, '/console/customers/zoe', '/console/customers/carol']) {
+    const { text } = await admin.get(path);
+    for (const { amount } of balances.filter((balance) => balance.amount !== 0)) {
+      assert.ok(
+        !text.includes(String(Math.abs(amount))) && !text.includes(amount.toLocaleString('en')),
+        path,
+      );
+    }
+    assert.doesNotMatch(text, /gold|metadata/);
+  }
+});
+
+test('markup in a stored field is shown, never run', async (t) => {
+  const { as, store } = await consoleScene(t);
+  const evil = `"><img src=x onerror=alert(1)>'&`;
+  const author = { actor: `actor${evil}`, action: 'keys create', reason: `reason${evil}` };
+  const partner_id = `partner${evil}`;
+  const customer_id = `customer${evil}`;
+  const key = {
+    id: `key${evil}`,
+    partner_id,
+    name: `name${evil}`,
+    last_four: '<i>"',
+    scopes: ['BRANDS_READ'],
+  } as const;
+  await store.createPartner({ id: partner_id, name: `name${evil}`, created_at: createdAt }, author);
+  await store.createKey({ ...key, created_at: createdAt }, digestOfKey('x'), author);
+  const grant = {
+    id: `grant${evil}`,
+    partner_id,
+    customer_id,
+    action: 'CHECKING_BALANCE',
+    status: 'ACTIVE',
+  } as const;
+  await store.createGrant({ ...grant, created_at: createdAt, updated_at: createdAt }, author);
+  const times = { created_at: createdAt, updated_at: createdAt };
+  const brand = { id: `brand${evil}`, name: `name${evil}`, reference_id: `ref${evil}`, ...times };
+  await importValues(store, 'brands', [brand], partner_id);
+  await store.addAudit({ ...author, action: 'import brands' }, `target${evil}`, {
+    source: `s${evil}`,
+    [evil]: evil,
+  });
+  const at = new Date().toISOString();
+  const receipt = { at, request_id, partner_id, key_id: key.id, customer_id, grant_id: grant.id };
+  await store.recordReceipts([{ ...receipt, outcome: `O${evil}` }]);
+  const usage = { from: hourAgo(0), partner_id, key_id: key.id, operation: evil, code: `C${evil}`, count: 1 };
+  await store.recordUsage([usage]);
+  const admin = await as('ADMIN');
+  const to = (...parts: string[]) => ['/console', ...parts.map(encodeURIComponent)].join('/');
+  const pages = [
+    ...['/console', '/console/audit', '/console/data', '/console/receipts', to('requests', request_id)],
+    ...[to('partners', partner_id), to('keys', key.id), to('customers', customer_id)],
+    ...[to('brands', partner_id, brand.id), to('partners', partner_id, 'rename')],
+    ...[to('keys', key.id, 'revoke'), to('customers', customer_id, 'grants', grant.id, 'revoke')],
+    ...[to('customers', customer_id, 'erase'), `/console/audit?target=${encodeURIComponent(evil)}`],
+  ];
+  const texts = [];
+  for (const path of pages) {
+    const { status, text } = await admin.get(path);
+    assert.equal(status, 200, path);
+    texts.push(text);
+  }
+  texts.push((await admin.post('/console/search', { id: `no${evil}` })).text);
+  texts.push((await admin.post(`${to('partners', partner_id)}/rename`, { name: evil, reason: '' })).text);
+  for (const [index, text] of texts.entries()) {
+    assert.doesNotMatch(text, /<img|onerror=alert\(1\)>/, pages[index]);
+    if (index > 0)
+      assert.match(text, /&quot;&gt;&lt;img src=x onerror=alert\(1\)&gt;'&amp;|%3E%3Cimg/, pages[index]);
+  }
+});
+
+test('every list of an empty database says what to do', async (t) => {
+  const { as } = await consoleScene(t);
+  const viewer = await as('VIEWER');
+  const lists = {
+    '/console/customers/nobody': [/No grant: /, /No receipt: /],
+    '/console/partners/closed': [/Nothing was refused/, /No answers\./, /No grant\. /],
+    '/console/receipts': [/No receipt with these filters\./],
+    '/console/audit?target=nobody': [/No change with these filters\./],
+    '/console/data': [/Nothing was imported yet\./],
+  };
+  for (const [path, said] of Object.entries(lists)) {
+    const { text } = await viewer.get(path);
+    for (const sentence of said) assert.match(text, sentence, path);
+  }
+});
+
+test('the audit log is filtered, paged, and downloaded as JSON Lines', async (t) => {
+  const { as, store } = await consoleScene(t);
+  for (let index = 0; index < 120; index += 1) {
+    await store.addAudit({ actor: 'ops@host', action: 'import brands' }, 'many', { index });
+  }
+  const viewer = await as('VIEWER');
+  const filtered = '/console/audit?target=many&actor=&since=2020-01-01T00%3A00&until=';
+  const seen: string[] = [];
+  let next: string | undefined = filtered;
+  while (next !== undefined) {
+    const { status, text } = await viewer.get(next);
+    assert.equal(status, 200, text);
+    seen.push(...[...text.matchAll(/<b>index<\/b> <bdi>(\d+)/g)].map(([, index]) => index!));
+    next = /<a href="([^"]+)">Next page/.exec(text)?.[1]?.replaceAll('&amp;', '&');
+  }
+  assert.deepEqual(
+    seen,
+    Array.from({ length: 120 }, (_, index) => String(119 - index)),
+  );
+  const file = await viewer.get('/console/audit.jsonl?target=many&since=2020-01-01T00:00:00Z');
+  assert.equal(file.headers.get('content-disposition'), 'attachment; filename="audit.jsonl"');
+  assert.equal(file.headers.get('cache-control'), 'no-store');
+  const lines = file.text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  assert.deepEqual(
+    lines.map(({ details }) => String(details.index)),
+    seen,
+  );
+  assert.equal((await viewer.get('/console/audit?since=yesterday')).status, 400);
+});
+
+test('data lists imports, feeds and batches of all kinds, newest first, on pages', async (t) => {
+  const { as, store } = await consoleScene(t);
+  const actions = ['import brands', 'batch balances', 'import grants', 'keys revoke'];
+  for (let index = 0; index < 80; index += 1) {
+    const details = { source: `s${index}`, written: index, ...(index === 79 && { feed: 'hour' }) };
+    await store.addAudit({ actor: 'ops@host', action: actions[index % 4]! }, 'brands', details);
+  }
+  const viewer = await as('VIEWER');
+  const first = (await viewer.get('/console/data')).text;
+  const next = /<a href="([^"]+)">Next page/.exec(first)?.[1] ?? '';
+  const second = (await viewer.get(next.replaceAll('&amp;', '&'))).text;
+  const sources = [...(first + second).matchAll(/<bdi>s(\d+)<\/bdi>/g)].map(([, source]) => Number(source));
+  const expected = Array.from({ length: 80 }, (_, index) => 79 - index).filter((index) => index % 4 !== 3);
+  assert.deepEqual(sources, expected);
+  assert.match(first, /Batches of balances/);
+});
+
+test('health shows the checks of doctor in its words', async (t) => {
+  const { as } = await consoleScene(t);
+  const { text } = await (await as('VIEWER')).get('/console/health');
+  assert.match(text, /The database belongs to sandbox\./);
+  assert.match(text, /The database has the current schema, \d+\./);
+  assert.match(text, /The newest cursor key is 0 days old\./);
+  for (const name of ['disk', 'database', 'privileges', 'nodes', 'clock', 'keys', 'cursor keys']) {
+    assert.match(text, new RegExp(`<div>${name}</div>`));
+  }
+});

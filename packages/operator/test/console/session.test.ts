@@ -1,0 +1,251 @@
+/** Signing in and out of the console, and what an attacker may try. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { adminKeyOf, digestOfKey } from '../../../service/src/auth/api-key.ts';
+import { createCursors } from '../../../service/src/cursors/cursors.ts';
+import { adminKeys } from '../../../testkit/admin/started.ts';
+import { byTest, createdAt, keys, past } from '../../../testkit/fixtures/fixture.ts';
+import { keepKey, watchedLog } from '../../../testkit/watch/logs.ts';
+import { openAdmin } from '../../src/admin/serve.ts';
+import { setCookie } from '../../src/console/session.ts';
+import { browserAt, consoleScene } from './scene.ts';
+
+const policy =
+  "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; " +
+  "base-uri 'none'";
+
+test('the first page says how to create a key, and the start of the service leads there', async (t) => {
+  const { open } = await consoleScene(t);
+  const start = await open().get('/');
+  assert.deepEqual([start.status, start.to], [303, '/console']);
+  const { status, text } = await open().get('/console');
+  assert.equal(status, 200);
+  assert.match(text, /partner-network admin-keys create --name your-name --role SUPPORT/);
+  assert.match(text, /<form[^>]*method="post" action="\/console\/sign-in"/);
+});
+
+test('every page has the headers that keep it private and harmless', async (t) => {
+  const { open, as } = await consoleScene(t);
+  const [stranger, viewer] = [open(), await as('VIEWER')];
+  const answers = [
+    await stranger.get('/console'),
+    await stranger.get('/console/partners/acme'),
+    await stranger.signIn('wrong'),
+    await viewer.get('/console/partners/acme'),
+    await viewer.get('/console/partners/nobody'),
+  ];
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [200, 401, 401, 200, 404],
+  );
+  for (const { headers, text } of answers) {
+    assert.equal(headers.get('content-security-policy'), policy);
+    assert.equal(headers.get('cache-control'), 'no-store');
+    assert.equal(headers.get('x-content-type-options'), 'nosniff');
+    assert.equal(headers.get('referrer-policy'), 'same-origin');
+    assert.match(headers.get('x-request-id') ?? '', /^[0-9a-f-]{36}$/);
+    assert.doesNotMatch(text, /<script|style="|javascript:|https?:/i);
+  }
+});
+
+test('a key is exchanged for a cookie of 8 hours, and is in no page', async (t) => {
+  const { open, lines } = await consoleScene(t);
+  const browser = open();
+  const answer = await browser.signIn(` ${adminKeys.SUPPORT} `, '/console/partners/acme?keys=1');
+  assert.deepEqual([answer.status, answer.to], [303, '/console/partners/acme?keys=1']);
+  assert.match(
+    answer.headers.getSetCookie().join(),
+    /^partner_network_console=[\w-]+; HttpOnly; SameSite=Strict; Path=\/console; Max-Age=28800$/,
+  );
+  const { text } = await browser.get('/console');
+  assert.ok(!text.includes(adminKeys.SUPPORT.slice(9, 40)) && !browser.cookie.includes('ADMIN_SUPPORT'));
+  const { key_id, status } = lines().find(({ operation }) => operation === 'consoleSignIn');
+  assert.deepEqual([key_id, status], ['ADMIN_SUPPORT', 303]);
+});
+
+test('the cookie is Secure unless the public address is http on a loopback host', () => {
+  const isSecure = (url: string) => setCookie(url, 'x')[1]!.endsWith('; Secure');
+  for (const url of ['http://127.0.0.1:8090', 'http://localhost:1', 'http://[::1]:80', 'http://127.1.2.3']) {
+    assert.equal(isSecure(url), false, url);
+  }
+  for (const url of [
+    'https://localhost',
+    'http://admin.example',
+    'http://localhost.example',
+    'https://a.example',
+  ]) {
+    assert.equal(isSecure(url), true, url);
+  }
+});
+
+test('keys that may not sign in are refused, each with its reason', async (t) => {
+  const { open, store } = await consoleScene(t);
+  const expired = adminKeyOf('sandbox', 'expired'.padEnd(43, '0'));
+  keepKey(expired);
+  const key = { id: 'ADMIN_OLD', name: 'old', role: 'ADMIN', last_four: expired.slice(-4) } as const;
+  await store.createAdminKey(
+    { ...key, created_at: createdAt, expires_at: past },
+    digestOfKey(expired),
+    byTest,
+  );
+  const cases: [string, number, RegExp][] = [
+    [adminKeys.INGEST, 403, /only sends batches/],
+    [expired, 401, /this key has expired/],
+    [keys.acme, 401, /not known here/],
+    ['', 401, /not known here/],
+    [adminKeyOf('production', 'x'.padEnd(43, '0')), 401, /starts with pna_test_/],
+    [adminKeyOf('sandbox', 'x'.padEnd(43, '0')), 401, /not known here/],
+  ];
+  for (const [text, status, said] of cases) {
+    const browser = open();
+    const answer = await browser.signIn(text);
+    assert.equal(answer.status, status);
+    assert.match(answer.text, said);
+    assert.ok(text === '' || !answer.text.includes(text));
+    assert.equal(browser.cookie, '');
+  }
+});
+
+test('a stolen cookie is worth nothing once its key is revoked or 8 hours have passed', async (t) => {
+  const { as, open, store } = await consoleScene(t);
+  const viewer = await as('VIEWER');
+  const support = await as('SUPPORT');
+  const stolen = open(viewer.cookie);
+  const [path, fields] = ['/console/keys/KEY_0/revoke', { token: await stolen.token(), reason: 'x' }];
+  assert.equal((await stolen.get('/console/partners/acme')).status, 200);
+  await store.revokeAdminKey('ADMIN_VIEWER', createdAt, byTest);
+  const refused = await stolen.get('/console/partners/acme');
+  assert.equal(refused.status, 401);
+  assert.doesNotMatch(refused.text, /KEY_0/);
+  assert.equal((await stolen.send(path, fields)).status, 401);
+  t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 8 * 3_600_000 - 60_000 });
+  assert.equal((await support.get('/console/partners/acme')).status, 200);
+  t.mock.timers.tick(60_000);
+  assert.equal((await support.get('/console/partners/acme')).status, 401);
+});
+
+test('a changed, foreign or doubled cookie opens nothing', async (t) => {
+  const { as, open, send } = await consoleScene(t);
+  const { cookie } = await as('ADMIN');
+  const [name, text] = cookie.split('=') as [string, string];
+  const { cursor } = (await send('/partners?limit=1')).body;
+  const changed = text.slice(0, 40) + (text[40] === 'A' ? 'B' : 'A') + text.slice(41);
+  for (const wrong of [
+    `${name}=${changed}`,
+    `${name}=`,
+    `${name}=${cursor}`,
+    `${cookie}; ${cookie}`,
+    'a=b',
+  ]) {
+    assert.equal((await open(wrong).get('/console/partners/acme')).status, 401, wrong.slice(0, 40));
+  }
+  assert.equal((await open(`a=b; ${cookie}; c=d`).get('/console/partners/acme')).status, 200);
+});
+
+test('who reads the keys of cursors, but no digest of a key, cannot make a cookie', async (t) => {
+  const { as, open, store } = await consoleScene(t);
+  const [name] = (await as('ADMIN')).cookie.split('=');
+  const cursors = createCursors(await store.cursorKeys(), 'sandbox', Date.now);
+  const scope = { endpoint: 'console session', partnerId: '', filters: [''] };
+  const cookieWith = (proof: Uint8Array) => {
+    const after = JSON.stringify([Buffer.from(proof).toString('base64url'), Date.now()]);
+    return `${name}=${cursors.seal(scope, { after, walPosition: 0n })}`;
+  };
+  const statusWith = async (proof: Uint8Array) =>
+    (await open(cookieWith(proof)).get('/console/partners/acme')).status;
+  assert.equal(await statusWith(digestOfKey(adminKeys.ADMIN)), 200, 'the form is right');
+  for (const proof of [digestOfKey(keys.acme), Buffer.from('ADMIN_ADMIN'), Buffer.alloc(32)]) {
+    assert.equal(await statusWith(proof), 401);
+  }
+});
+
+test('an address with a key is refused, and not repeated', async (t) => {
+  const { as } = await consoleScene(t);
+  const admin = await as('ADMIN');
+  for (const path of ['/keys/', '/customers/', '/audit?target=', '/receipts?customer_id=x']) {
+    const { status, text } = await admin.get(`/console${path}${keys.acme}`);
+    assert.equal(status, 404, path);
+    assert.doesNotMatch(text, /pn_test_/);
+  }
+});
+
+test('a session holds on another instance on the same database', async (t) => {
+  const { as, store, database } = await consoleScene(t);
+  const { cookie } = await as('VIEWER');
+  await using opened = new AsyncDisposableStack();
+  const { log } = watchedLog();
+  const settings = { listener: { host: '127.0.0.1', port: 0 }, publicUrl: undefined, database };
+  const { address } = await openAdmin(store, settings, log, opened);
+  assert.equal((await browserAt(address, cookie).get('/console/partners/acme')).status, 200);
+});
+
+test('a form without the token of this session, or of another site, changes nothing', async (t) => {
+  const { as, store } = await consoleScene(t);
+  const [support, admin] = [await as('SUPPORT'), await as('ADMIN')];
+  const token = await support.token();
+  const path = '/console/keys/KEY_0/revoke';
+  const own = { reason: 'leaked', token };
+  const tries = [
+    await support.send(path, { reason: 'leaked' }),
+    await support.send(path, { ...own, token: await admin.token() }),
+    await support.send(path, { ...own, token: support.cookie.split('=')[1]! }),
+    await support.send(path, own, { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }),
+    await support.send(path, own, { 'sec-fetch-site': 'same-site' }),
+    await support.send(path, own, { origin: 'null' }),
+    await support.send('/console/sign-out', {}),
+    await support.send('/console/sign-in', { key: adminKeys.ADMIN }, { 'sec-fetch-site': 'cross-site' }),
+  ];
+  assert.deepEqual(
+    tries.map(({ status }) => status),
+    tries.map(() => 403),
+  );
+  assert.equal((await store.findKeyById('KEY_0'))?.revoked_at, undefined);
+  assert.equal((await support.send(path, own)).status, 303);
+  assert.ok((await store.findKeyById('KEY_0'))?.revoked_at);
+});
+
+test('the sign-in returns to pages of the console only', async (t) => {
+  const { open } = await consoleScene(t);
+  const asked = await open().get('/console/audit?target=a%22b&actor=%3Cb%3E');
+  assert.match(asked.text, /name="next" value="\/console\/audit\?target=a%22b&amp;actor=%3Cb%3E"/);
+  const elsewhere = [
+    ...['https://evil.example/', '//evil.example', '/\\evil.example', '/console/../docs', '/docs'],
+    ...['/consoles', '/console//../..//evil.example', 'console', '\t//evil.example', '/console/%2e%2e/docs'],
+    ...['javascript:alert(1)', '@evil.example', '/admin/v1/partners', `/console?x=${keys.acme}`],
+  ];
+  for (const next of elsewhere) {
+    const { to } = await open().signIn(adminKeys.VIEWER, next);
+    assert.equal(to, '/console', next);
+  }
+  for (const next of ['/console', '/console/partners/a%2Fb', '/console/audit?target=x%20y']) {
+    assert.equal((await open().signIn(adminKeys.VIEWER, next)).to, next);
+  }
+});
+
+test('signing out forgets the cookie', async (t) => {
+  const { as } = await consoleScene(t);
+  const viewer = await as('VIEWER');
+  const { status, to } = await viewer.post('/console/sign-out');
+  assert.deepEqual([status, to], [303, '/console']);
+  assert.match((await viewer.get('/console')).text, /<h1>Sign in<\/h1>/);
+});
+
+test('who reloads the address of a form without its fields starts again', async (t) => {
+  const { as } = await consoleScene(t);
+  const viewer = await as('VIEWER');
+  for (const path of ['/console/sign-in', '/console/sign-out', '/console/search']) {
+    const { status, to } = await viewer.get(path);
+    assert.deepEqual([status, to], [303, '/console']);
+  }
+  assert.equal((await viewer.get('/console')).status, 200);
+});
+
+test('forms are bounded, and other types are refused', async (t) => {
+  const { as, open } = await consoleScene(t);
+  assert.equal((await open().signIn('x'.repeat(70_000))).status, 413);
+  const viewer = await as('VIEWER');
+  const json = await viewer.send('/console/sign-in', {}, { 'content-type': 'application/json' });
+  assert.equal(json.status, 415);
+  assert.equal((await viewer.send('/console', {})).status, 405);
+  assert.equal((await viewer.get('/console/nope')).status, 404);
+});

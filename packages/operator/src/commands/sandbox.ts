@@ -25,6 +25,8 @@ import { fillWithDemo } from '../demo/fill.ts';
 import { fillWithHistory } from '../demo/history.ts';
 
 /** Always on this machine only: everybody knows the demo key. */
+type SandboxSettings = ReturnType<typeof resolveSandbox>;
+
 const adminHost = '127.0.0.1';
 
 export const sandbox = command({
@@ -60,7 +62,7 @@ export const sandbox = command({
     const store = await openStore(database, environment, 'admin');
     opened.defer(store.close);
     const port = values['admin-port'];
-    const admin = port === 0 ? undefined : await adminAt(port, store, log, opened);
+    const admin = port === 0 ? undefined : await adminAt(port, store, settings, log, opened);
     if (port !== 0 && admin === undefined) {
       const why = `Port ${port} on ${adminHost} is in use, so this sandbox has no administrative service`;
       output.remark(`${why}: choose another port with --admin-port.`);
@@ -82,12 +84,18 @@ export const sandbox = command({
 });
 
 /** The administrative service, or undefined if its port is taken: partners can do without it. */
-async function adminAt(port: number, store: Store, log: Logger, opened: AsyncDisposableStack) {
+async function adminAt(
+  port: number,
+  store: Store,
+  { database }: SandboxSettings,
+  log: Logger,
+  opened: AsyncDisposableStack,
+) {
   // Loaded only if it is served: that takes 30 ms, a tenth of a start.
   const { openAdmin } = await import('../admin/serve.ts');
   const own = opened.use(new AsyncDisposableStack());
   try {
-    const settings = { listener: { host: adminHost, port }, publicUrl: undefined };
+    const settings = { listener: { host: adminHost, port }, publicUrl: undefined, database };
     return await openAdmin(store, settings, log, own, '--admin-port');
   } catch (error) {
     const cause = error instanceof OperatorError ? (error.cause as NodeJS.ErrnoException) : undefined;

@@ -18,6 +18,7 @@ import {
 import { homedir, tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { installTools } from '../../../scripts/install-tools.ts';
 import { buildServer } from '../../../scripts/packages/server.ts';
@@ -163,7 +164,13 @@ test('an unprivileged user runs a read-only package, whose sandbox has its guide
   assert.match(execFileSync('sh', ['-c', `${call} -s`], { encoding: 'utf8' }), /"Golden Bakery"/);
 
   const reference = /Reference (\S+)/.exec(said)?.[1];
-  const text = async (path: string) => (await fetch(`${reference}${path}`)).text();
+  const text = async (path: string): Promise<string> => {
+    const answer = await fetch(`${reference}${path}`);
+    // A busy sandbox says when to come again.
+    if (answer.status !== 503) return answer.text();
+    await wait(Number(answer.headers.get('retry-after')) * 1_000);
+    return text(path);
+  };
   const { guides } = JSON.parse(await text('/guides.json'));
   assert.equal(guides.length, globSync('docs/*/partners/*.md', { cwd: root }).length);
   const page = await text('');

@@ -13,7 +13,7 @@ export const balances = '/network/v1/balances?customer_id=alice&type=CHECKING&li
 /** The client of `stalled` has to time out. */
 export function get(url: string): Promise<Response> {
   const headers = { Authorization: `Bearer ${keys.acme}` };
-  const timeoutMs = url.includes('/stalled') ? 1_500 : 20_000;
+  const timeoutMs = url.includes('/stalled') ? 8_000 : 20_000;
   return fetch(url, { headers, redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) });
 }
 

@@ -30,7 +30,7 @@ async function unkeptBy(
       unkept.push([name, others.map((promise) => promise.name)]);
     }
   };
-  // As many as the command runs at once: a busy sandbox would refuse requests of its own accord.
+  // The number that the command runs at once: a busier sandbox refuses requests of its own accord.
   await Promise.all(Array.from({ length: commandLineBounds.rehearsedAtOnce }, work));
   t.diagnostic(`${Math.round(performance.now() - startedMs)} ms`);
   return Object.fromEntries(unkept.filter(([, promises]) => promises.length > 0));

@@ -35,7 +35,7 @@ const bodyMs = adminLimits.bodySeconds * 1_000;
 
 /** Milliseconds until a request must be answered, with its body and its waits. Undefined: the usual time. */
 function answerMsOf(id: AdminOperationId): { readonly answerMs?: number } {
-  if (id.startsWith('send')) return { answerMs: bodyMs + 2 * adminBounds.batchWaitMs + adminBounds.batchMs };
+  if (id.startsWith('send')) return { answerMs: bodyMs + adminBounds.batchWaitMs + adminBounds.batchMs };
   return adminOperations[id].method === 'GET' ? {} : { answerMs: bodyMs + adminBounds.changeMs };
 }
 

@@ -8,13 +8,14 @@ import {
 } from '@partner-network/contract/admin/operations';
 import type { Exchange, Route, Routes } from '@partner-network/http/handle';
 import { parseParameters } from '@partner-network/http/parameters/parameters';
+import { requireValid } from '@partner-network/service/auth/authenticate';
 import type { Cursors } from '@partner-network/service/cursors/cursors';
 import type { Journal } from '@partner-network/service/receipts/journal';
 import type { Store } from '@partner-network/store/port';
 import { IdConflict, Missing } from '../operations/errors.ts';
 import { KeyNotActive } from '../operations/keys.ts';
 import type { BatchSender } from './batch-sender.ts';
-import { createIdentification, requireRole, requireWorking } from './credentials.ts';
+import { createIdentification, requireRole } from './credentials.ts';
 import { handlers } from './handlers.ts';
 import type { ListQuery, Page } from './lists.ts';
 import { referenceRoutes } from './reference.ts';
@@ -44,7 +45,7 @@ type Timed = ReturnType<typeof answerMsOf>;
 
 export function createAdminRoutes(parts: AdminParts): Routes {
   const { store, cursors, journal, batches } = parts;
-  const identify = createIdentification(store, store.environment);
+  const identify = createIdentification(store);
   const bodyReaders = Object.fromEntries(
     Object.entries(adminOperations).map(([id, operation]) => [id, createBodyReader(operation)]),
   );
@@ -55,7 +56,7 @@ export function createAdminRoutes(parts: AdminParts): Routes {
     const key = await identify(exchange.rawHeaders);
     // Also for a key that is refused below, so that the use of a leaked key can be traced.
     exchange.key = { id: key.id };
-    requireWorking(key);
+    requireValid(key, Date.now());
     journal.noteUse(key.id, Date.now());
     requireRole(key, operation.role);
 

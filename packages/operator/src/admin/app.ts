@@ -1,4 +1,5 @@
 /** The routes of the administrative API. A request walks: credentials, role, path, query, body, operation. */
+import { httpBounds } from '@partner-network/common/bounds/http';
 import { adminBounds } from '@partner-network/common/bounds/serve';
 import { adminLimits } from '@partner-network/contract/admin/limits';
 import {
@@ -14,7 +15,7 @@ import type { Journal } from '@partner-network/service/receipts/journal';
 import type { Store } from '@partner-network/store/port';
 import { IdConflict, Missing } from '../operations/errors.ts';
 import { KeyNotActive } from '../operations/keys.ts';
-import type { BatchSender } from './batch-sender.ts';
+import { type BatchSender, kindOfBatch } from './batch-sender.ts';
 import { createIdentification, requireRole } from './credentials.ts';
 import { handlers } from './handlers.ts';
 import type { ListQuery, Page } from './lists.ts';
@@ -34,14 +35,11 @@ export interface AdminParts {
 
 const bodyMs = adminLimits.bodySeconds * 1_000;
 
-/** Milliseconds until a request must be answered, with its body and its waits. Undefined: the usual time. */
-function answerMsOf(id: AdminOperationId): { readonly answerMs?: number } {
-  if (id.startsWith('send')) return { answerMs: bodyMs + adminBounds.batchWaitMs + adminBounds.batchMs };
-  return adminOperations[id].method === 'GET' ? {} : { answerMs: bodyMs + adminBounds.changeMs };
+/** Milliseconds until a request must be answered, with its body and its waits. */
+function answerMsOf(id: AdminOperationId): number {
+  if (kindOfBatch(id)) return bodyMs + adminBounds.batchWaitMs + adminBounds.batchMs;
+  return adminOperations[id].method === 'GET' ? httpBounds.answerMs : bodyMs + adminBounds.changeMs;
 }
-
-const byTime = (one: Timed, other: Timed) => (other.answerMs ?? 0) - (one.answerMs ?? 0);
-type Timed = ReturnType<typeof answerMsOf>;
 
 export function createAdminRoutes(parts: AdminParts): Routes {
   const { store, cursors, journal, batches } = parts;
@@ -74,12 +72,14 @@ export function createAdminRoutes(parts: AdminParts): Routes {
   }
 
   function routeOf(match: Match): Route {
-    const [longest] = Object.values(match.byMethod).map(answerMsOf).toSorted(byTime);
+    const idOf = (method: string) => match.byMethod[method]!;
     return {
       methods: Object.keys(match.byMethod),
-      ...longest,
+      answerMs: (method) => answerMsOf(idOf(method)),
       answer: (exchange) =>
-        answer(match.byMethod[exchange.method]!, match, exchange).catch((error) => {
+        answer(idOf(exchange.method), match, exchange).catch((error) => {
+          const kind = kindOfBatch(idOf(exchange.method));
+          if (kind !== undefined) batches.countRefused(kind);
           throw refusalOf(error);
         }),
     };

@@ -6,6 +6,7 @@ import { connect } from 'node:net';
 import { test } from 'node:test';
 import { readMetrics } from '@partner-network/common/observability/metric';
 import { Unavailable } from '@partner-network/common/unavailable';
+import { freePieces } from '../../../http/src/body.ts';
 import { adminKeys } from '../../../testkit/admin/started.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { createAmounts } from '../../src/admin/capacity.ts';
@@ -54,6 +55,14 @@ test('a request waits for all amounts together no longer than it may', async () 
   assert.ok(patient.leftMs < 210, `${patient.leftMs} ms are left`);
   await assert.rejects(takeWork(1, patient), Unavailable);
   assert.ok(patient.leftMs <= 1, `${patient.leftMs} ms are left`);
+});
+
+test('the memory of a body is freed, and never memory that it shares', () => {
+  const [own, shared] = [Buffer.alloc(100), Buffer.from('shared')];
+  const pieces = [own, shared, shared.subarray(1)];
+  freePieces(pieces);
+  freePieces(pieces);
+  assert.deepEqual([own.length, shared.toString()], [0, 'shared']);
 });
 
 test('a body without room is refused with a 503 that its sender can read', async (t) => {

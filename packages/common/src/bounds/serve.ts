@@ -16,7 +16,7 @@ export const adminBounds = {
   /** Milliseconds until a change is answered after its body has arrived, and a batch. */
   changeMs: 8_000,
   batchMs: 30_000,
-  /** Batches that are written at a time, those that wait to be read or written, and for how long in all, ms. */
+  /** Batches that are written at a time, that wait to be read or written, and for how long in all, ms. */
   batches: 4,
   batchesWaiting: 64,
   batchWaitMs: 2_000,

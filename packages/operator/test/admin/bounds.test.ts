@@ -94,7 +94,7 @@ test('a body without room is refused with a 503 that its sender can read', async
   );
 });
 
-test('a list is read item by item, however it is cut, and its items and their number are limited', async (t) => {
+test('a list is read item by item, however it is cut, and its size is limited', async (t) => {
   const cases: [string, string | false][] = [
     ['[{"a":"x,]\\"[\\\\"} ,\n[1,\n2]]', '{"a":"x,]\\"[\\\\"}\n[1, 2]'],
     ['\ufeff [1,2] \n', '1\n2'],

@@ -76,7 +76,7 @@ export function dropBody({ request }: Exchange): void {
   body.on('data', (piece) => freePieces([piece])).resume();
 }
 
-/** Bytes of a piece of an unpacked body: as many as a socket gives at once. */
+/** Bytes of a piece of an unpacked body: the same that a socket gives at once. */
 const chunkSize = 64 * 1024;
 
 /** A copy with memory of its own: the rest of the original's may be written to by the thread that unpacks. */

@@ -66,7 +66,7 @@ export class BatchSender {
     return { status, body: result };
   }
 
-  /** Counts a batch that was not read, or not written because of a fault: also one without a right to it. */
+  /** Counts a batch that got an error as a whole, also if its key was refused. */
   countRefused(kind: ImportKind): void {
     add(this.#sent, `${kind} refused`, 1);
   }

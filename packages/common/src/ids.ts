@@ -20,3 +20,10 @@ export function formatId(prefix: string, timeMs: number, sequence: number, rando
   const time = timeMs.toString(16).padStart(12, '0');
   return `${prefix}_${time}${sequence.toString(16).padStart(4, '0')}${randomHex}`;
 }
+
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Whether a text can be the id of a request. */
+export function isRequestId(text: string): boolean {
+  return uuid.test(text);
+}

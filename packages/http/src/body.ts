@@ -1,13 +1,10 @@
 /** Reads the body of a request, with limits on its size and time. */
 import type { IncomingMessage } from 'node:http';
-import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
+import { createGunzip } from 'node:zlib';
 import { errorRecord } from '@partner-network/contract/errors';
 import type { Exchange } from './handle.ts';
 import { Refusal, refusal } from './refusal.ts';
 import { headerValues } from './request.ts';
-
-const unpack = promisify(gunzip);
 
 export interface BodyLimits {
   readonly bytes: number;
@@ -50,39 +47,62 @@ export function requireAnnounced({ rawHeaders }: Exchange, { bytes, tooLarge }: 
 
 /** Reads the whole body and unpacks it. Returns it in pieces: joining them would take its memory twice. */
 export async function readBody(exchange: Exchange, limits: BodyLimits): Promise<readonly Buffer[]> {
-  const { bytes, tooLarge } = limits;
   requireAnnounced(exchange, limits);
   const { response } = exchange;
   // The client waits for this before it sends the body.
   if (headerValues(exchange.rawHeaders, 'expect').length > 0) response?.writeContinue();
-  const packed = await receive(exchange.request as IncomingMessage, limits).catch((refused) => {
+  const isPacked = encodingOfBody(exchange) !== 'identity';
+  return receive(exchange.request as IncomingMessage, isPacked, limits).catch((refused) => {
+    dropBody(exchange);
     // The rest of a late body would be read as the next request.
     if (refused.status === 408 && response !== undefined) response.shouldKeepAlive = false;
     throw refused;
   });
-  if (encodingOfBody(exchange) === 'identity') return packed;
-  try {
-    return [await unpack(Buffer.concat(packed), { maxOutputLength: bytes })];
-  } catch (error) {
-    throw (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
-      ? tooLarge()
-      : new Refusal([{ ...errorRecord('MALFORMED_REQUEST'), detail: 'Send a body that gzip can unpack.' }]);
+}
+
+/**
+ * Frees the memory of pieces. Otherwise those of earlier bodies stay until the next full garbage collection:
+ * with 30 bodies of 16 MiB, 100 MB of them. A piece that shares its memory is left alone.
+ */
+export function freePieces(pieces: readonly Buffer[]): void {
+  for (const { buffer, length } of pieces) {
+    if (length > 0 && length === buffer.byteLength) (buffer as ArrayBuffer).transfer(0);
   }
 }
 
-/** After a refusal the rest of the body is read and dropped, so that the client can read the response. */
-function receive(request: IncomingMessage, { bytes, ms, tooLarge }: BodyLimits): Promise<Buffer[]> {
+/** Reads the rest of a body and drops it, so that the client can read the response. */
+export function dropBody({ request }: Exchange): void {
+  const body = request as IncomingMessage;
+  body.on('data', (piece) => freePieces([piece])).resume();
+}
+
+/** Bytes of a piece of an unpacked body: the same that a socket gives at once. */
+const chunkSize = 64 * 1024;
+
+/** A copy with memory of its own: the rest of the original's may be written to by the thread that unpacks. */
+const copyOf = (piece: Buffer) => Buffer.from(new Uint8Array(piece).buffer);
+
+const notPacked = { ...errorRecord('MALFORMED_REQUEST'), detail: 'Send a body that gzip can unpack.' };
+
+function receive(
+  request: IncomingMessage,
+  isPacked: boolean,
+  { bytes, ms, tooLarge }: BodyLimits,
+): Promise<Buffer[]> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer[]>();
-  const chunks: Buffer[] = [];
+  const pieces: Buffer[] = [];
   let length = 0;
   const timer = setTimeout(() => reject(refusal('REQUEST_TIMEOUT')), ms);
-  const onData = (chunk: Buffer) => {
-    length += chunk.length;
+  const unpacking = isPacked ? createGunzip({ chunkSize }) : undefined;
+  const body = unpacking ? request.pipe(unpacking) : request;
+  const onData = (piece: Buffer) => {
+    length += piece.length;
+    pieces.push(unpacking ? copyOf(piece) : piece);
     if (length > bytes) reject(tooLarge());
-    else chunks.push(chunk);
   };
-  request.on('data', onData);
-  request.once('end', () => resolve(chunks));
+  body.on('data', onData);
+  body.once('end', () => resolve(pieces));
+  unpacking?.on('error', () => reject(new Refusal([notPacked])));
   // The client left before the end of the body: nobody reads the response.
   const onLeft = () => request.readableEnded || reject(refusal('MALFORMED_REQUEST'));
   const onEnd = () => request.complete || onLeft();
@@ -91,10 +111,12 @@ function receive(request: IncomingMessage, { bytes, ms, tooLarge }: BodyLimits):
   request.socket.once('end', onEnd);
   // It may have left while it waited for its turn.
   if (request.destroyed) onLeft();
+  promise.catch(() => freePieces(pieces));
   return promise.finally(() => {
     clearTimeout(timer);
-    request.off('data', onData);
+    body.off('data', onData);
     request.socket.off('end', onEnd);
-    request.resume();
+    request.unpipe();
+    unpacking?.destroy();
   });
 }

@@ -49,8 +49,8 @@ export interface Access {
 export interface Route {
   /** The methods that it answers, besides OPTIONS. GET and HEAD if absent. */
   readonly methods?: readonly string[];
-  /** Milliseconds until it must have answered, if not the usual ones. */
-  readonly answerMs?: number;
+  /** Milliseconds until it must have answered a request of this method, if not the usual ones. */
+  answerMs?(method: string): number;
   /** Returns a body, or throws a refusal. */
   answer(exchange: Exchange): Promise<string | Buffer>;
   /** Called after the response was sent. The outcome is its code, or what a rehearsal sent in its place. */
@@ -124,7 +124,7 @@ export async function respond(
       exchange.status = 204;
       return exchange;
     }
-    const { answerMs = httpBounds.answerMs } = route;
+    const answerMs = route.answerMs?.(method) ?? httpBounds.answerMs;
     // Whole milliseconds, because Node keeps one list of timers for each duration.
     const leftMs = Math.max(1, Math.ceil(startedMs + answerMs - performance.now()));
     const body = await within(leftMs, route.answer(exchange), late);

@@ -21,16 +21,20 @@ interface Answers {
 /** Refusals are quick: in the same histogram they would hide slow pages. */
 type Outcome = 'answered' | 'refused' | 'failed';
 
-/** Counts responses for operators, never by partner. */
-export function createRequestMetrics(ids: readonly string[] = operations.map(({ id }) => id)) {
+/** Counts responses for operators, never by partner. `slower` has further durations. */
+export function createRequestMetrics(
+  ids: readonly string[] = operations.map(({ id }) => id),
+  slower: readonly number[] = [],
+) {
+  const seconds = [...durationsSeconds, ...slower];
   const answers = new Map<string, Map<string | number, Answers>>();
   const durations = new Map<string, Record<Outcome, Histogram>>();
   for (const operation of [...ids, other]) {
     answers.set(operation, new Map());
     durations.set(operation, {
-      answered: createHistogram(durationsSeconds),
-      refused: createHistogram(durationsSeconds),
-      failed: createHistogram(durationsSeconds),
+      answered: createHistogram(seconds),
+      refused: createHistogram(seconds),
+      failed: createHistogram(seconds),
     });
   }
 

@@ -16,12 +16,12 @@ export const adminBounds = {
   /** Milliseconds until a change is answered after its body has arrived, and a batch. */
   changeMs: 8_000,
   batchMs: 30_000,
-  /** Batches that are written at a time, and that wait for it, and for how long, ms. */
+  /** Batches that are written at a time, that wait to be read or written, and for how long in all, ms. */
   batches: 4,
   batchesWaiting: 64,
   batchWaitMs: 2_000,
-  /** Bytes of bodies in memory. Further bodies wait, so 30 bodies of 16 MiB take no more than 2. */
-  bodiesBytes: 32 * 1024 * 1024,
+  /** Bytes of bodies in memory: one of 16 MiB and smaller ones. With 30 of 16 MiB a process takes 180 MB. */
+  bodiesBytes: 24 * 1024 * 1024,
   /** How long a change waits for a lock of another command, ms. */
   lockMs: 2_000,
   /** Milliseconds between two attempts while another command holds a lock. */
@@ -32,6 +32,8 @@ export const adminBounds = {
   auditMs: 3_600_000,
   /** How long a person stays signed in to the console, ms. */
   sessionMs: 8 * 3_600_000,
+  /** Names in `On-Behalf-Of` that are remembered for it. After more, a name may get a second entry. */
+  auditNames: 1_000,
   /** How long the embedded database waits for a lock, ms. It blocks the process. */
   sqliteBusyMs: 100,
 } as const;

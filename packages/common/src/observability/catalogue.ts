@@ -149,7 +149,7 @@ const metrics = {
   },
   partner_network_batches_total: {
     type: 'counter',
-    help: 'Batches. A refused batch has an error that concerns all of it, such as a 503.',
+    help: 'Batches. A refused batch has an error that concerns all of it, such as a 403 or 503.',
     labels: {
       kind: '`brands`, `balances`, `grants`',
       outcome: '`committed`, `rejected`, `tried`, `refused`',

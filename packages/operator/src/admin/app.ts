@@ -1,4 +1,5 @@
 /** The routes of the service. A request of the API walks: credentials, role, path, query, body, operation. */
+import { httpBounds } from '@partner-network/common/bounds/http';
 import { adminBounds } from '@partner-network/common/bounds/serve';
 import { adminLimits } from '@partner-network/contract/admin/limits';
 import {
@@ -7,28 +8,27 @@ import {
   adminOperations,
 } from '@partner-network/contract/admin/operations';
 import type { Exchange, Route, Routes } from '@partner-network/http/handle';
+import { requireValid } from '@partner-network/service/auth/authenticate';
 import { createConsole } from '../console/routes.ts';
 import type { ConsoleParts } from '../console/site.ts';
+import { kindOfBatch } from './batch-sender.ts';
 import { createCalls } from './calls.ts';
-import { createIdentification, requireWorking } from './credentials.ts';
+import { createIdentification } from './credentials.ts';
 import { referenceRoutes } from './reference.ts';
 import { readJsonBody } from './request.ts';
 import { type Match, matchPath } from './routes.ts';
 
 const bodyMs = adminLimits.bodySeconds * 1_000;
 
-/** Milliseconds until a request must be answered, with its body and its waits. Undefined: the usual time. */
-function answerMsOf(id: AdminOperationId): { readonly answerMs?: number } {
-  if (id.startsWith('send')) return { answerMs: bodyMs + 2 * adminBounds.batchWaitMs + adminBounds.batchMs };
-  return adminOperations[id].method === 'GET' ? {} : { answerMs: bodyMs + adminBounds.changeMs };
+/** Milliseconds until a request must be answered, with its body and its waits. */
+function answerMsOf(id: AdminOperationId): number {
+  if (kindOfBatch(id)) return bodyMs + adminBounds.batchWaitMs + adminBounds.batchMs;
+  return adminOperations[id].method === 'GET' ? httpBounds.answerMs : bodyMs + adminBounds.changeMs;
 }
 
-const byTime = (one: Timed, other: Timed) => (other.answerMs ?? 0) - (one.answerMs ?? 0);
-type Timed = ReturnType<typeof answerMsOf>;
-
 export function createAdminRoutes(parts: ConsoleParts): Routes {
-  const { store, journal } = parts;
-  const identify = createIdentification(store, store.environment);
+  const { store, journal, batches } = parts;
+  const identify = createIdentification(store);
   const call = createCalls(parts);
 
   async function answer(id: AdminOperationId, { encoded }: Match, exchange: Exchange): Promise<string> {
@@ -36,7 +36,7 @@ export function createAdminRoutes(parts: ConsoleParts): Routes {
     const key = await identify(exchange.rawHeaders);
     // Also for a key that is refused below, so that the use of a leaked key can be traced.
     exchange.key = { id: key.id };
-    requireWorking(key);
+    requireValid(key, Date.now());
     journal.noteUse(key.id, Date.now());
     const body = (operation: AdminOperation) => readJsonBody(operation, exchange);
     const answered = await call(id, { key, exchange, encoded, query: exchange.query, body });
@@ -46,11 +46,16 @@ export function createAdminRoutes(parts: ConsoleParts): Routes {
   }
 
   function routeOf(match: Match): Route {
-    const [longest] = Object.values(match.byMethod).map(answerMsOf).toSorted(byTime);
+    const idOf = (method: string) => match.byMethod[method]!;
     return {
       methods: Object.keys(match.byMethod),
-      ...longest,
-      answer: (exchange) => answer(match.byMethod[exchange.method]!, match, exchange),
+      answerMs: (method) => answerMsOf(idOf(method)),
+      answer: (exchange) =>
+        answer(idOf(exchange.method), match, exchange).catch((error) => {
+          const kind = kindOfBatch(idOf(exchange.method));
+          if (kind !== undefined) batches.countRefused(kind);
+          throw error;
+        }),
     };
   }
 

@@ -8,8 +8,8 @@ interface Series {
   readonly by: Author;
   readonly kind: ImportKind;
   readonly startedMs: number;
-  /** Whether the first entry is written: with the first batch that changes something. */
-  isEntered: boolean;
+  /** Names in `On-Behalf-Of`, or undefined, whose first batch that changes something has an entry. */
+  readonly entered: Set<unknown>;
   batches: number;
   /** Whether its only batch has written an entry, with its counts. */
   hasOwnEntry: boolean;
@@ -20,7 +20,8 @@ const source = 'administrative API';
 
 /**
  * Audits batches, of which there may be thousands an hour. The first batch of a key and kind writes an entry
- * in its own transaction. A second entry with the counts of all follows after an hour, or at a clean stop.
+ * in its own transaction, and so does the first of each name for which the key acts. Another entry with the
+ * counts of all follows after an hour, or at a clean stop.
  */
 export class BatchAudit {
   readonly #store: Pick<Store, 'addAudit'>;
@@ -34,9 +35,9 @@ export class BatchAudit {
     this.#timer = setInterval(() => void this.#endOld(), adminBounds.auditMs / 60).unref();
   }
 
-  /** The audit of a batch, or undefined if its series has an entry. */
+  /** The audit of a batch, or undefined if there is an entry for it. */
   begin(by: Author, kind: ImportKind): ImportAudit | undefined {
-    if (this.#series.get(nameOf(by, kind))?.isEntered) return undefined;
+    if (this.#series.get(nameOf(by, kind))?.entered.has(claimOf(by))) return undefined;
     return { ...by, target: kind, source, startedMs: Date.now() };
   }
 
@@ -47,12 +48,13 @@ export class BatchAudit {
     const series = this.#series.get(name) ?? {
       // Without what the sender said of this batch alone.
       ...{ by: { ...by, details: {}, reason: undefined }, kind, startedMs: Date.now() },
-      ...{ isEntered: false, batches: 0, hasOwnEntry: false },
+      ...{ entered: new Set(), batches: 0, hasOwnEntry: false },
       counts: { written: 0, unchanged: 0, stale: 0, deleted: 0, rejected: 0 },
     };
     this.#series.set(name, series);
     const isChange = written + deleted > 0;
-    series.isEntered ||= isChange;
+    if (isChange && series.entered.size >= adminBounds.auditNames) series.entered.clear();
+    if (isChange) series.entered.add(claimOf(by));
     series.batches += 1;
     series.hasOwnEntry = series.batches === 1 && isChange && audit !== undefined;
     const counts = { written, unchanged, stale, deleted, rejected: rejected_count };
@@ -69,8 +71,8 @@ export class BatchAudit {
   async #end(isOver: (series: [string, Series]) => boolean): Promise<void> {
     for (const [name, series] of [...this.#series].filter(isOver)) {
       this.#series.delete(name);
-      const { by, kind, startedMs, isEntered, hasOwnEntry, batches, counts } = series;
-      if (!isEntered || hasOwnEntry) continue;
+      const { by, kind, startedMs, entered, hasOwnEntry, batches, counts } = series;
+      if (entered.size === 0 || hasOwnEntry) continue;
       const details = { source, batches, ...counts, duration_ms: Date.now() - startedMs };
       await this.#store.addAudit(by, kind, details).catch((err) => {
         this.#log.error({ err, kind, ...details }, 'the audit entry about batches cannot be written');
@@ -83,6 +85,9 @@ export class BatchAudit {
     await this.#end(() => true);
   }
 }
+
+/** The name for which the sender says that it acts. */
+const claimOf = ({ details }: Author) => details?.on_behalf_of;
 
 function nameOf({ actor }: Author, kind: ImportKind): string {
   return `${kind} ${actor}`;

@@ -1,4 +1,5 @@
 import { metric, metricOf } from '@partner-network/common/observability/metric';
+import type { AdminOperationId } from '@partner-network/contract/admin/operations';
 import type { Exchange } from '@partner-network/http/handle';
 import type { AdminKeyOnFile, Author, ImportKind, Store } from '@partner-network/store/port';
 import type { Logger } from 'pino';
@@ -12,6 +13,15 @@ interface Sent {
   readonly skipsRejected: boolean;
   readonly isDryRun: boolean;
 }
+
+const kinds: Partial<Record<AdminOperationId, ImportKind>> = {
+  sendBrands: 'brands',
+  sendBalances: 'balances',
+  sendGrants: 'grants',
+};
+
+/** The kind of the batch that an operation sends, if it sends one. */
+export const kindOfBatch = (id: AdminOperationId): ImportKind | undefined => kinds[id];
 
 const lineOutcomes = ['written', 'unchanged', 'stale', 'deleted', 'rejected'] as const;
 
@@ -39,12 +49,7 @@ export class BatchSender {
   async send(exchange: Exchange, { id }: AdminKeyOnFile, sent: Sent): Promise<Answered> {
     const { kind, by, skipsRejected, isDryRun } = sent;
     const audit = isDryRun ? undefined : this.#audit.begin(by, kind);
-    const outcome = await this.#batches
-      .send(exchange, { kind, skipsRejected, isDryRun, audit })
-      .catch((error) => {
-        add(this.#sent, `${kind} refused`, 1);
-        throw error;
-      });
+    const outcome = await this.#batches.send(exchange, { kind, skipsRejected, isDryRun, audit });
     const { result } = outcome;
     const { errors, ...counts } = result;
     const isRejected = result.rejected_count > 0;
@@ -59,6 +64,11 @@ export class BatchSender {
     if (isRejected) exchange.code = String((errors?.[0] as { code?: unknown } | undefined)?.code);
     const status = !isRejected ? 200 : skipsRejected ? 207 : 422;
     return { status, body: result };
+  }
+
+  /** Counts a batch that got an error as a whole, also if its key was refused. */
+  countRefused(kind: ImportKind): void {
+    add(this.#sent, `${kind} refused`, 1);
   }
 
   #count(kind: ImportKind, { result, newest }: BatchOutcome): void {

@@ -4,9 +4,7 @@
  *     waiting for memory --a body fits--> reading --whole--> waiting for work --a place is free--> writing
  *     waiting --2 s--> 503           reading --30 s--> 408           writing --committed--> 200, 207 or 422
  */
-import { isUtf8 } from 'node:buffer';
 import { setTimeout as wait } from 'node:timers/promises';
-import { ingestBounds } from '@partner-network/common/bounds/ingest';
 import { adminBounds } from '@partner-network/common/bounds/serve';
 import { echo } from '@partner-network/common/text';
 import { within } from '@partner-network/common/timeout';
@@ -15,7 +13,9 @@ import { adminLimits } from '@partner-network/contract/admin/limits';
 import { echoedCharacters } from '@partner-network/contract/limits';
 import {
   announcedBytes,
+  dropBody,
   encodingOfBody,
+  freePieces,
   readBody,
   requireAnnounced,
   typeOfBody,
@@ -33,12 +33,12 @@ import {
 } from '@partner-network/store/port';
 import { type ImportReport, importRecords, type Source } from '../ingest/import.ts';
 import { findPersonalData } from '../ingest/personal-data/personal-data.ts';
-import { insideOfArray, readJsonArray } from '../ingest/read/json-array.ts';
+import { makeLines } from '../ingest/read/json-array.ts';
 import { readJsonLines } from '../ingest/read/json-lines.ts';
 import type { Reading } from '../ingest/record-check.ts';
 import { rejection } from '../ingest/rejections.ts';
 import { isOutage } from '../ingest/retry.ts';
-import { createCapacity } from './capacity.ts';
+import { createAmounts, type Patient, type Take } from './capacity.ts';
 import { IdleRuns } from './idle-runs.ts';
 import { adminRefusal, errorOfRejection, refusalOfBody } from './refusals.ts';
 
@@ -72,13 +72,15 @@ const limits = {
 export class Batches {
   readonly #store: Store;
   readonly #runs: IdleRuns;
-  readonly #takeMemory = createCapacity(adminBounds.bodiesBytes);
-  readonly #takeWork: (part: number) => Promise<() => void>;
+  readonly #takeMemory: Take;
+  readonly #takeWork: Take;
 
   constructor(store: Store) {
     this.#store = store;
     this.#runs = new IdleRuns(store);
-    this.#takeWork = createCapacity(Math.min(adminBounds.batches, store.runsAtOnce));
+    const createAmount = createAmounts();
+    this.#takeMemory = createAmount(adminBounds.bodiesBytes);
+    this.#takeWork = createAmount(Math.min(adminBounds.batches, store.runsAtOnce));
   }
 
   async send(exchange: Exchange, options: BatchOptions): Promise<BatchOutcome> {
@@ -89,16 +91,23 @@ export class Batches {
       throw adminRefusal('UNSUPPORTED_MEDIA_TYPE', { types });
     }
     requireAnnounced(exchange, limits);
-    const giveMemory = await this.#takeMemory(announcedBytes(exchange, limits));
+    const patient: Patient = { leftMs: adminBounds.batchWaitMs, response: exchange.response };
+    const giveMemory = await this.#takeMemory(announcedBytes(exchange, limits), patient).catch((busy) => {
+      dropBody(exchange);
+      throw busy;
+    });
+    let body: readonly Buffer[] = [];
     try {
-      const source = sourceOf(await readBody(exchange, limits), type);
-      const giveWork = await this.#takeWork(1);
+      body = await readBody(exchange, limits);
+      const source = sourceOf(body, type);
+      const giveWork = await this.#takeWork(1, patient);
       try {
         return await this.#write(source, options);
       } finally {
         giveWork();
       }
     } finally {
+      freePieces(body);
       giveMemory();
     }
   }
@@ -207,21 +216,13 @@ function resultOf(report: ImportReport, { ids }: Seen): BatchResult {
 }
 
 function sourceOf(body: readonly Buffer[], type: string): Source {
-  if (type === lines) return () => readJsonLines(piecesOf(body));
-  const whole = Buffer.concat(body);
-  const inside = isUtf8(whole) ? insideOfArray(whole.toString()) : undefined;
-  if (inside === undefined) {
-    const detail = 'Send a JSON list of records in UTF-8, or one record a line as application/x-ndjson.';
+  if (type === list && !makeLines(body)) {
+    const detail = 'Send a JSON list of records, or one record a line as application/x-ndjson.';
     throw refusalOfBody([{ ...rejection('INVALID_JSON'), detail }]);
   }
-  return () => readJsonArray(inside);
+  return () => readJsonLines(piecesOf(body));
 }
 
-/** Small pieces, so that lines are read a few at a time. An unpacked body is one large piece. */
 async function* piecesOf(body: readonly Buffer[]): AsyncGenerator<Uint8Array> {
-  for (const piece of body) {
-    for (let start = 0; start < piece.length; start += ingestBounds.importReadBytes) {
-      yield piece.subarray(start, start + ingestBounds.importReadBytes);
-    }
-  }
+  yield* body;
 }

@@ -1,42 +1,67 @@
-/** Limits the work and the memory of batches. A request waits for its part, and then gets a 503. */
+/** Limits the memory and the work of batches. A request waits for its part of each, and then gets a 503. */
+import type { ServerResponse } from 'node:http';
 import { adminBounds } from '@partner-network/common/bounds/serve';
 import { within } from '@partner-network/common/timeout';
 import { Unavailable } from '@partner-network/common/unavailable';
 
 const busy = () => new Unavailable('Too many batches are under way.');
 
+/** A request, with the milliseconds for which it still waits: for all amounts together. */
+export interface Patient {
+  leftMs: number;
+  readonly response: ServerResponse | undefined;
+}
+
+/** Resolves to a function that gives the part back. */
+export type Take = (part: number, patient: Patient) => Promise<() => void>;
+
 interface Waiting {
   readonly part: number;
   start(): void;
 }
 
-/** Hands out an amount, first come, first served. `take` resolves to a function that gives the part back. */
-export function createCapacity(amount: number) {
-  let waiting: Waiting[] = [];
-  let free = amount;
+/** Returns a function that creates an amount. The limit of requests that wait is for all amounts together. */
+export function createAmounts() {
+  let requests = 0;
 
-  function give(): void {
-    while (waiting.length > 0 && waiting[0]!.part <= free) {
-      const next = waiting.shift()!;
-      free -= next.part;
-      next.start();
+  /** Hands out an amount, first come, first served. */
+  return function createAmount(amount: number): Take {
+    let waiting: Waiting[] = [];
+    let free = amount;
+
+    function give(): void {
+      while (waiting.length > 0 && waiting[0]!.part <= free) {
+        const next = waiting.shift()!;
+        free -= next.part;
+        next.start();
+      }
     }
-  }
 
-  return async function take(part: number): Promise<() => void> {
-    if (waiting.length >= adminBounds.batchesWaiting) throw busy();
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const own: Waiting = { part, start: resolve };
-    waiting.push(own);
-    give();
-    await within(adminBounds.batchWaitMs, promise, () => {
-      waiting = waiting.filter((other) => other !== own);
+    return async (part, patient) => {
+      if (requests >= adminBounds.batchesWaiting) throw busy();
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      const own: Waiting = { part, start: resolve };
+      const leave = () => reject(busy());
+      const startedMs = performance.now();
+      requests += 1;
+      patient.response?.once('close', leave);
+      waiting.push(own);
       give();
-      return busy();
-    });
-    return () => {
-      free += part;
-      give();
+      try {
+        await within(patient.leftMs, promise, busy);
+      } catch (error) {
+        waiting = waiting.filter((other) => other !== own);
+        give();
+        throw error;
+      } finally {
+        requests -= 1;
+        patient.response?.off('close', leave);
+        patient.leftMs -= performance.now() - startedMs;
+      }
+      return () => {
+        free += part;
+        give();
+      };
     };
   };
 }

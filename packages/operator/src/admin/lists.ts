@@ -1,4 +1,5 @@
 /** The lists of the administrative API, page by page. */
+import { isRequestId } from '@partner-network/common/ids';
 import { toTime } from '@partner-network/common/times';
 import { refusal } from '@partner-network/http/refusal';
 import type { ApiKey, GrantStatus, Store } from '@partner-network/store/port';
@@ -92,11 +93,9 @@ export const listAuditPage: List = (store, { values, limit, after }) => {
   );
 };
 
-const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
 /** The receipt of a request. Undefined also for a text that cannot be the id of a request. */
 export async function receiptOfRequest(store: Store, requestId: string): Promise<object | undefined> {
-  if (!uuid.test(requestId)) return undefined;
+  if (!isRequestId(requestId)) return undefined;
   return (await store.listReceipts({ requestId: requestId.toLowerCase(), limit: 1 }))[0];
 }
 
@@ -113,7 +112,7 @@ const nothing: Page = { records: [], next: undefined };
 export const listReceiptsPage: List = async (store, { values, limit, after }) => {
   const { request_id, customer_id: customerId, outcome } = values as Record<string, string | undefined>;
   const owner = await ownerOf(store, values);
-  if (owner === undefined || (request_id !== undefined && !uuid.test(request_id))) return nothing;
+  if (owner === undefined || (request_id !== undefined && !isRequestId(request_id))) return nothing;
   const query = { ...owner, requestId: request_id?.toLowerCase(), customerId, outcome, ...spanOf(values) };
   return pageOf(
     limit,

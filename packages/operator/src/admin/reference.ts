@@ -8,10 +8,11 @@ import {
 } from '@partner-network/contract/admin/operations';
 import { adminRecords } from '@partner-network/contract/admin/records';
 import { adminRoleMeanings } from '@partner-network/contract/admin/roles';
-import type { FieldSchema, RecordSchema } from '@partner-network/contract/records';
+import type { RecordSchema } from '@partner-network/contract/records';
 import type { Route } from '@partner-network/http/handle';
 import { bodyOf, bodyRoute } from '@partner-network/service/reference/body';
 import { inline } from '@partner-network/service/reference/markdown';
+import { entry } from '@partner-network/service/reference/plain';
 import { icon, plainHeaders, style } from '@partner-network/service/reference/routes';
 
 const openApiPath = `${adminBasePath}/openapi.json`;
@@ -70,9 +71,7 @@ ${operations.map(([id, operation]) => sectionOf(id, operation, publicUrl)).join(
 function sectionOf(id: string, operation: AdminOperation, publicUrl: string): string {
   const { method, path, role, summary, description, parameters = {}, bodies = [], statuses } = operation;
   const address = escaped(publicUrl + adminBasePath + path);
-  const query = Object.entries(parameters).map(([name, { description, schema, required }]) =>
-    entryOf(name, { ...schema, description } as FieldSchema, required),
-  );
+  const query = Object.entries(parameters).map(([name, parameter]) => entry({ name, ...parameter }));
   const errors = operation.errors === undefined ? '' : `, ${operation.errors.join(', ')}`;
   return `<section id="${id}">
 <h2>${escaped(summary)}</h2>
@@ -99,14 +98,7 @@ function listOf(heading: string, entries: readonly string[]): string {
 }
 
 function fieldsOf({ required, properties }: RecordSchema): string[] {
-  return Object.entries(properties).map(([name, schema]) => entryOf(name, schema, required.includes(name)));
-}
-
-function entryOf(name: string, schema: FieldSchema, isRequired: boolean): string {
-  const { type, format, enum: words = schema.items?.enum, maxLength, description = '' } = schema;
-  const kind = format === 'date-time' ? 'date and time' : type === 'array' ? 'list' : type;
-  const length = maxLength === undefined ? '' : `, at most ${maxLength} characters`;
-  const choices = words === undefined ? '' : `: ${words.join(', ')}`;
-  const bounds = `${isRequired ? 'required' : 'optional'}, ${kind}${choices}${length}`;
-  return `<dt><strong><code>${name}</code></strong> ${escaped(bounds)}</dt><dd>${inline(description)}</dd>`;
+  return Object.entries(properties).map(([name, schema]) =>
+    entry({ name, required: required.includes(name), description: schema.description, schema }),
+  );
 }

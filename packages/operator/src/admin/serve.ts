@@ -31,6 +31,9 @@ const unknownPath = notFound(
   `Correct the path, which must match exactly, for example ${adminBasePath}/partners.`,
 );
 
+/** A batch may take as long as its body and its work. */
+const batchSeconds = [5, 10, 30, 60];
+
 /** Opens the service on a store, and listens. */
 export async function openAdmin(
   store: Store,
@@ -53,7 +56,8 @@ export async function openAdmin(
   opened.defer(() => batches.close());
   const cursors = await openCursors(store, Date.now, log);
   opened.defer(cursors.close);
-  const requests = createRequestMetrics([...Object.keys(adminOperations), ...consoleOperations]);
+  const operations = [...Object.keys(adminOperations), ...consoleOperations];
+  const requests = createRequestMetrics(operations, batchSeconds);
   const server = createHttpServer(adminLimits.bodySeconds * 1_000);
   const address = () => originOf(host, portOf(server));
   const ownUrl = () => publicUrl ?? address();

@@ -1,6 +1,7 @@
 import { newest, printNewest, spanConflicts, timeSpan } from '@partner-network/common/command-line/newest';
 import { optional, Problem, plainText } from '@partner-network/common/command-line/options';
 import { type Column, issuedIdCells, neverShortened } from '@partner-network/common/command-line/table';
+import { isRequestId } from '@partner-network/common/ids';
 import { errorCatalogue } from '@partner-network/contract/errors';
 import { lengths } from '@partner-network/contract/limits';
 import { rehearsedOutcomes } from '@partner-network/service/rehearsals/scenarios';
@@ -10,10 +11,8 @@ import { requirePartner } from '../operations/partners.ts';
 import { customerId, onDatabase, partnerId } from './database.ts';
 import { pruning } from './pruning.ts';
 
-const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
 function requestId(text: string): string | Problem {
-  return uuid.test(text)
+  return isRequestId(text)
     ? text.toLowerCase()
     : new Problem(
         'must be the value of an X-Request-Id header, such as 6f1c0f7e-6f0e-4f5e-9f57-0a1b2c3d4e5f.',

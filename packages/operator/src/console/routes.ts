@@ -58,7 +58,7 @@ export function createConsole(parts: ConsoleParts): (path: string) => Route | un
   /** A reader who reloads the address of a form without its fields starts again. */
   const formRoute = (send: (exchange: Exchange) => Promise<string>): Route => ({
     methods: ['GET', 'HEAD', 'POST'],
-    answerMs: formMs,
+    answerMs: () => formMs,
     answer: (exchange) => (exchange.method === 'POST' ? send : toStart)(exchange),
   });
   const fixed = new Map<string, Route>([
@@ -76,7 +76,7 @@ export function createConsole(parts: ConsoleParts): (path: string) => Route | un
     if (match === undefined) return fixed.get(path) ?? unknownRoute(path);
     return {
       methods: Object.keys(match.byMethod),
-      answerMs: match.byMethod.POST ? formMs : adminBounds.changeMs,
+      answerMs: (method) => (method === 'POST' ? formMs : adminBounds.changeMs),
       answer: (exchange) => site.visit(match.byMethod[exchange.method]!, match.encoded, exchange, path),
     };
   };

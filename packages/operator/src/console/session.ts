@@ -5,7 +5,6 @@ import { headerValues } from '@partner-network/http/request';
 import { digestOfKey } from '@partner-network/service/auth/api-key';
 import type { CursorScope, Cursors } from '@partner-network/service/cursors/cursors';
 import type { AdminKeyOnFile, Store } from '@partner-network/store/port';
-import { isExpired } from '../admin/credentials.ts';
 
 const cookieName = 'partner_network_console';
 
@@ -97,3 +96,6 @@ export function isLocal(publicUrl: string): boolean {
   const { protocol, hostname } = new URL(publicUrl);
   return protocol === 'http:' && /^(?:127\.[\d.]+|\[::1\]|(?:.*\.)?localhost)$/.test(hostname);
 }
+
+const isExpired = ({ expiresAt }: AdminKeyOnFile) =>
+  expiresAt !== undefined && Date.parse(expiresAt) <= Date.now();

@@ -5,10 +5,11 @@ import { adminLimits } from '@partner-network/contract/admin/limits';
 import { type Exchange, refusalOfFailure } from '@partner-network/http/handle';
 import { decode } from '@partner-network/http/parameters/query';
 import { Refusal } from '@partner-network/http/refusal';
+import { requireValid } from '@partner-network/service/auth/authenticate';
 import type { Journal } from '@partner-network/service/receipts/journal';
 import type { Logger } from 'pino';
 import { type CallParts, type Calls, createCalls } from '../admin/calls.ts';
-import { createIdentification, requireRole, requireWorking } from '../admin/credentials.ts';
+import { createIdentification, requireRole } from '../admin/credentials.ts';
 import { notFound } from '../admin/refusals.ts';
 import type { Examined } from '../doctor/examine.ts';
 import { readForm, requireOwnSite, requireToken, returnPath } from './forms.ts';
@@ -55,7 +56,7 @@ export class ConsoleSite {
     this.#parts = parts;
     this.#sessions = createSessions(store, cursors);
     this.#calls = createCalls(parts);
-    this.#identify = createIdentification(store, store.environment);
+    this.#identify = createIdentification(store);
   }
 
   /** Answers a person who is signed in. Others get the page to sign in, which returns here. */
@@ -101,7 +102,7 @@ export class ConsoleSite {
         const text = form.get('key')?.trim() ?? '';
         const key = await this.#identify(['authorization', `Bearer ${text}`]);
         exchange.key = { id: key.id };
-        requireWorking(key);
+        requireValid(key, Date.now());
         requireRole(key, 'VIEWER');
         journal.noteUse(key.id, Date.now());
         exchange.headers.push(...setCookie(publicUrl(), this.#sessions.begin(text)));

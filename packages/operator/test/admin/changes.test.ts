@@ -1,5 +1,6 @@
 /** Changes over the administrative API: what they do, and that a repetition is safe. */
 import assert from 'node:assert/strict';
+import { renameSync } from 'node:fs';
 import { test } from 'node:test';
 import { adminKeyOf, digestOfKey } from '../../../service/src/auth/api-key.ts';
 import { future, keys } from '../../../testkit/fixtures/fixture.ts';
@@ -150,4 +151,20 @@ test('On-Behalf-Of is kept as a claim; a wrong one is refused', async (t) => {
   const long = { 'on-behalf-of': 'x'.repeat(257) };
   assert.equal((await put('/partners/q', { name: 'Q' }, { headers: long })).status, 400);
   assert.equal(await store.findPartner('q'), undefined);
+});
+
+test('if the database files were moved, every request gets 503, until they are back', async (t) => {
+  const { put, batch, send, url } = await adminScene(t, 'sqlite');
+  const path = url.slice('sqlite:'.length);
+  renameSync(path, `${path}.away`);
+  const balance = { customer_id: 'bob', id: 'b', type: 'CHECKING', currency: 'USD', amount: 5 };
+  const records = [{ ...balance, updated_at: '2026-02-01T00:00:00Z' }];
+  const answers = async () => [
+    (await put('/partners/moved', { name: 'Moved' })).status,
+    (await send('/partners/acme')).status,
+    (await batch('balances', records)).status,
+  ];
+  assert.deepEqual(await answers(), [503, 503, 503]);
+  renameSync(`${path}.away`, path);
+  assert.deepEqual(await answers(), [201, 200, 200]);
 });

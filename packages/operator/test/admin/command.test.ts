@@ -1,9 +1,10 @@
 /** The command `admin`, as an operator runs it. */
 import assert from 'node:assert/strict';
+import { existsSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { exported } from '../../../store/test/suite/exports.ts';
-import { createAdminKeys, startAdmin } from '../../../testkit/admin/started.ts';
+import { adminKeys, createAdminKeys, startAdmin } from '../../../testkit/admin/started.ts';
 import { openTestDatabase } from '../../../testkit/fixtures/database.ts';
 import { fillFixture } from '../../../testkit/fixtures/fixture.ts';
 import { assertFailed, commandLine, run } from '../../../testkit/fixtures/run.ts';
@@ -76,25 +77,40 @@ test('a batch behind a lock gets 503 after 2 s, and is written later (sqlite)', 
   assert.equal((await send('balances', lineOf('locked', 1))).status, 200);
 });
 
-test('a batch behind a lock gets 503 after 2 s, and is written later (postgres)', async (t) => {
+test('a batch and a change behind a lock get 503 after 2 s, and are written later (postgres)', async (t) => {
   const { url } = await filled(t, 'postgres');
-  const { send } = await startAdmin(t, url, quiet);
+  const { send, address } = await startAdmin(t, url, quiet);
   const owner = await connectTo(t, url);
   await owner.query('begin; lock table balances in access exclusive mode');
   const refused = await send('balances', lineOf('locked', 1));
   assert.equal(refused.status, 503);
   await owner.query('rollback');
   assert.equal((await send('balances', lineOf('locked', 1))).status, 200);
+  // A change waits as long.
+  await owner.query('begin; lock table partners in access exclusive mode');
+  const disable = () =>
+    fetch(`${address}/admin/v1/partners/acme/disable`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${adminKeys.SUPPORT}` },
+    });
+  const startedMs = performance.now();
+  const late = await disable();
+  assert.deepEqual([late.status, late.headers.get('retry-after')], [503, '1']);
+  assert.ok(performance.now() - startedMs < 20_000, 'not the 38 s of the whole request');
+  await owner.query('rollback');
+  assert.equal((await disable()).status, 200);
 });
 
 test('a batch finds a new connection after the database has restarted', async (t) => {
   const { url } = await filled(t, 'postgres');
   const { send } = await startAdmin(t, url, quiet);
-  assert.equal((await send('balances', lineOf('a', 1))).status, 200);
   const owner = await connectTo(t, url);
+  // Batches at once: each keeps its connection for the next batch.
+  const first = await Promise.all([1, 2, 3, 4].map((id) => send('balances', lineOf('a', id))));
+  for (const { status } of first) assert.equal(status, 200);
   await owner.query(`select pg_terminate_backend(pid) from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid()`);
-  assert.equal((await send('balances', lineOf('a', 2))).status, 200);
+  assert.equal((await send('balances', lineOf('a', 5))).status, 200);
 });
 
 test('it runs in the role network_admin, which cannot write administrative keys', async (t) => {
@@ -119,6 +135,19 @@ test('it never creates or upgrades a database', async (t) => {
   db.close();
   const old = await run(['admin', ...flags, '--database', line.database]);
   assertFailed(old, 1, /has schema 3, but this program needs 4.*partner-network migrate/s);
+  const other = commandLine(t);
+  await other.inside(async () => {}, 'sandbox');
+  const receipts = new DatabaseSync(`${other.databasePath}-receipts`);
+  receipts.exec('pragma user_version = 1');
+  receipts.close();
+  const upgrade = /^Cannot open the receipts \S+: The database has schema 1.*partner-network migrate/s;
+  assertFailed(await other.run(['admin', ...flags]), 1, upgrade);
+  rmSync(`${other.databasePath}-receipts`);
+  const create = /^Cannot open the receipts \S+: the file does not exist.*"partner-network migrate"/s;
+  assertFailed(await other.run(['admin', ...flags]), 1, create);
+  assert.ok(!existsSync(`${other.databasePath}-receipts`));
+  const migrated = await other.run(['migrate', '--environment', 'sandbox']);
+  assert.deepEqual([migrated.status, existsSync(`${other.databasePath}-receipts`)], [0, true]);
 });
 
 test('its page and its OpenAPI document need no key', async (t) => {

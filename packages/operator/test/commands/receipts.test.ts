@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, renameSync, statSync } from 'node:fs';
+import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { commandLineBounds } from '../../../common/src/bounds/command-line.ts';
 import { toTime } from '../../../common/src/times.ts';
@@ -85,6 +85,8 @@ test(
   async (t) => {
     const line = await withPartners(t, ['acme']);
     const file = `${line.databasePath}-receipts`;
+    assert.equal(statSync(file).mode & 0o777, 0o600);
+    rmSync(file);
     assert.deepEqual(await line.json('receipts', 'list'), []);
     assert.equal((await line.run(['receipts', 'list'])).stdout, 'No receipts found.\n');
     await line.json('receipts', 'prune', '--older-than', '1s', '--yes');

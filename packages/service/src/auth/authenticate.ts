@@ -8,36 +8,56 @@ import type { KeyCache } from './key-cache.ts';
 const bearer = /^bearer +(\S+)$/i;
 
 /** The text of the one key that a request carries. */
-export function bearerOf(rawHeaders: readonly string[]): string {
+function bearerOf(rawHeaders: readonly string[]): string {
   const credentials = headerValues(rawHeaders, 'authorization');
   const text = credentials.length === 1 ? bearer.exec(credentials[0]!)?.[1] : undefined;
   if (text === undefined) throw refusal('UNAUTHORIZED');
   return text;
 }
 
-/** Finds the stored key that the request carries, or refuses. */
-export async function identify(
+/** A kind of keys: those of partners, or administrative ones. */
+interface KeyKind<Key> {
+  readonly prefixes: Readonly<Record<Environment, string>>;
+  environmentOf(text: string): Environment | undefined;
+  find(digest: Uint8Array): Promise<Key | undefined>;
+}
+
+/** Finds the stored key of a partner that the request carries, or refuses. */
+export function identify(
   rawHeaders: readonly string[],
-  store: Pick<Reads, 'findKey'>,
+  { findKey: find }: Pick<Reads, 'findKey'>,
   cache: KeyCache,
   environment: Environment,
 ): Promise<KeyOnFile> {
+  const kind = { prefixes: keyPrefixes, environmentOf: environmentOfKey, find };
+  return identifyAs(kind, rawHeaders, cache, environment);
+}
+
+/** Finds the stored key of this kind that the request carries, or refuses. */
+export async function identifyAs<Key>(
+  { prefixes, environmentOf, find }: KeyKind<Key>,
+  rawHeaders: readonly string[],
+  cache: KeyCache<Key>,
+  environment: Environment,
+): Promise<Key> {
   const text = bearerOf(rawHeaders);
   const cached = cache.get(text);
   if (cached !== undefined) return cached;
-  const keyEnvironment = environmentOfKey(text);
+  const keyEnvironment = environmentOf(text);
   if (keyEnvironment === undefined) throw refusal('UNAUTHORIZED');
   if (keyEnvironment !== environment) {
-    throw refusal('API_KEY_ENVIRONMENT_MISMATCH', { environment, prefix: keyPrefixes[environment] });
+    throw refusal('API_KEY_ENVIRONMENT_MISMATCH', { environment, prefix: prefixes[environment] });
   }
-  const key = await cache.load(text, () => store.findKey(digestOfKey(text)));
+  const key = await cache.load(text, () => find(digestOfKey(text)));
   if (key === undefined) throw refusal('UNAUTHORIZED');
   return key;
 }
 
 /** Refuses a stored key that is revoked or expired, or whose partner is disabled. */
-export function requireValid(key: KeyOnFile, nowMs: number): void {
+export function requireValid(key: Validity, nowMs: number): void {
   if (key.isRevoked) throw refusal('API_KEY_REVOKED');
   if (key.expiresAt !== undefined && Date.parse(key.expiresAt) <= nowMs) throw refusal('API_KEY_EXPIRED');
   if (key.isPartnerDisabled) throw refusal('PARTNER_DISABLED');
 }
+
+type Validity = Pick<KeyOnFile, 'isRevoked' | 'expiresAt'> & Partial<Pick<KeyOnFile, 'isPartnerDisabled'>>;

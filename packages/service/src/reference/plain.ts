@@ -44,7 +44,8 @@ interface Schema extends Readonly<Partial<Record<Bound, number>>> {
   readonly enum?: readonly string[];
   readonly required?: readonly string[];
   readonly properties?: Named<Schema>;
-  readonly items?: Ref;
+  /** A list of records, or of words. */
+  readonly items?: { readonly $ref?: string; readonly enum?: readonly string[] };
 }
 
 /** A parameter, or a field of a record. */
@@ -109,7 +110,7 @@ function operationSection(
   const named = operation.parameters.map(({ $ref }) => parameters[lastOf($ref)]!);
   const page = operation.responses[200].content['application/json'];
   const lists = Object.values(schemas[lastOf(page.schema.$ref)]!.properties!);
-  const recordName = lastOf(lists.find(({ items }) => items !== undefined)!.items!.$ref);
+  const recordName = lastOf(lists.find(({ items }) => items !== undefined)!.items!.$ref!);
   const { properties = {}, required = [] } = schemas[recordName]!;
   const fields = Object.entries(properties).map(([name, schema]) =>
     entry({ name, required: required.includes(name), description: schema.description, schema }),
@@ -140,7 +141,8 @@ function lastOf(ref: string): string {
   return ref.slice(ref.lastIndexOf('/') + 1);
 }
 
-function entry({ name, required, description = '', schema }: Described): string {
+/** An entry of a list of parameters or fields. */
+export function entry({ name, required, description = '', schema }: Described): string {
   const bounds = [required ? 'required' : 'optional', ...boundsOf(schema)].join(', ');
   return `<dt><strong><code>${name}</code></strong> ${escaped(bounds)}</dt><dd>${inline(description)}</dd>`;
 }
@@ -154,7 +156,8 @@ function errorEntry(status: string, { description, content }: ResponseObject): s
 }
 
 function boundsOf(schema: Schema): string[] {
-  const { type, format, minimum, minLength, maxProperties } = schema;
+  const { type, format, minimum, minLength, maxProperties, items } = schema;
+  if (items?.enum !== undefined) return [`list of ${items.enum.join(', ')}`];
   if (schema.enum !== undefined) return [schema.enum.join(' or ')];
   const bounds = [format === 'date-time' ? 'date and time' : type];
   if (minimum !== undefined) bounds.push(`${minimum} to ${schema.maximum}`);

@@ -47,10 +47,13 @@ const addUsage = `
 
 /**
  * Receipts have their own file beside the database: an import may lock the database for longer than a receipt
- * may wait. `serve` opens the file at once. A command opens it when needed, and does not create it to read.
+ * may wait. Services and `migrate` open the file at once. A command opens it when needed, and does not create
+ * it to read.
  *
  * A thread writes, because SQLite blocks its caller and sometimes waits 50 to 150 ms for the disk: no
- * request would be answered meanwhile. It starts with the first batch, so it does not delay a start.
+ * request would be answered meanwhile. It starts with the first batch, so it does not delay a start. `admin`
+ * has no thread: it writes one row a minute for each key, and its batches block it anyway. A thread takes
+ * 30 MB.
  */
 export function createReceipts(
   database: string,
@@ -69,16 +72,22 @@ export function createReceipts(
     return db;
   }
 
-  if (purpose === 'serve') open();
+  if (['serve', 'admin', 'migrate', 'create'].includes(purpose)) open();
 
-  async function write(statement: string, batch: readonly object[]): Promise<void> {
-    open();
-    requireFile();
+  function callThread(call: BatchWrite): Promise<void> {
     if (thread === undefined || thread.failure() !== undefined) {
       thread = startThread(new URL('./receipts-thread.ts', import.meta.url), path);
     }
+    return thread.call(call);
+  }
+
+  async function write(statement: string, rows: readonly object[]): Promise<void> {
+    open();
+    requireFile();
+    const batch = JSON.stringify(rows);
     try {
-      await thread.call({ statement, batch: JSON.stringify(batch) });
+      if (purpose === 'admin') open().prepare(statement).run(batch);
+      else await callThread({ statement, batch });
     } catch (error) {
       const reason = (error as Error).message;
       throw new StoreUnavailable(`The receipts file cannot be written (${reason}).`);
@@ -121,12 +130,19 @@ export function createReceipts(
 function openReceipts(path: string, environment: Environment, purpose: Purpose): DatabaseSync {
   let db: DatabaseSync | undefined;
   try {
+    if (purpose === 'admin' && !existsSync(path)) {
+      throw new OperatorError('the file does not exist. Create it with "partner-network migrate".');
+    }
     if (isReadOnly(path, purpose)) {
       db = openToInspect(path, storeBounds.sqliteCommandBusyMs);
       requireCurrent(db, environment, receiptsSchema);
       return db;
     }
     db = openFile(path, purpose);
+    if (purpose === 'admin') {
+      requireCurrent(db, environment, receiptsSchema);
+      return db;
+    }
     db.exec(allowRelease);
     migrate(db, environment, receiptsSchema);
     if (purpose === 'serve') emptyLog(db);

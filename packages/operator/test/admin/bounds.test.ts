@@ -1,0 +1,130 @@
+/** Limits on the memory, the work and the waits of batches. */
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import { test } from 'node:test';
+import { readMetrics } from '@partner-network/common/observability/metric';
+import { Unavailable } from '@partner-network/common/unavailable';
+import { freePieces } from '../../../http/src/body.ts';
+import { adminKeys } from '../../../testkit/admin/started.ts';
+import { until } from '../../../testkit/fixtures/until.ts';
+import { createAmounts } from '../../src/admin/capacity.ts';
+import { makeLines } from '../../src/ingest/read/json-array.ts';
+import { adminScene, assertErrors } from './scene.ts';
+
+/** A request that waits for as long as a test runs, unless it leaves. */
+function patientOf() {
+  const response = new EventEmitter();
+  return { leftMs: 60_000, response: response as ServerResponse, leave: () => response.emit('close') };
+}
+
+test('at most 64 requests wait, and a client that leaves frees its place at once', async () => {
+  const createAmount = createAmounts();
+  const [takeMemory, takeWork] = [createAmount(10), createAmount(1)];
+  const giveMemory = await takeMemory(10, patientOf());
+  const giveWork = await takeWork(1, patientOf());
+  const patients = Array.from({ length: 64 }, patientOf);
+  const waiting = patients.map((patient, index) =>
+    index % 2 ? takeMemory(6, patient) : takeWork(1, patient),
+  );
+  await assert.rejects(takeWork(1, patientOf()), Unavailable);
+  patients[1]!.leave();
+  await assert.rejects(waiting[1]!, Unavailable);
+  const last = takeMemory(4, patientOf());
+  await assert.rejects(takeMemory(1, patientOf()), Unavailable);
+  // The others leave. What waited last gets the part that they would have taken.
+  for (const [index, patient] of patients.entries()) if (index > 2) patient.leave();
+  await Promise.allSettled([...waiting.slice(3)]);
+  giveMemory();
+  giveWork();
+  (await last)();
+  (await waiting[0]!)();
+  (await waiting[2]!)();
+});
+
+test('a request waits for all amounts together no longer than it may', async () => {
+  const createAmount = createAmounts();
+  const [takeMemory, takeWork] = [createAmount(1), createAmount(1)];
+  const give = await takeMemory(1, patientOf());
+  await takeWork(1, patientOf());
+  const patient = { ...patientOf(), leftMs: 300 };
+  const memory = takeMemory(1, patient);
+  setTimeout(give, 100);
+  await memory;
+  assert.ok(patient.leftMs < 210, `${patient.leftMs} ms are left`);
+  await assert.rejects(takeWork(1, patient), Unavailable);
+  assert.ok(patient.leftMs <= 1, `${patient.leftMs} ms are left`);
+});
+
+test('the memory of a body is freed, and never memory that it shares', () => {
+  const [own, shared] = [Buffer.alloc(100), Buffer.from('shared')];
+  const pieces = [own, shared, shared.subarray(1)];
+  freePieces(pieces);
+  freePieces(pieces);
+  assert.deepEqual([own.length, shared.toString()], [0, 'shared']);
+});
+
+test('a body without room is refused with a 503 that its sender can read', async (t) => {
+  const { address, send, unanswered, metrics } = await adminScene(t, 'sqlite');
+  const bytes = 16 * 1024 * 1024;
+  const socket = connect(Number(new URL(address).port), '127.0.0.1');
+  socket.write(
+    `POST /admin/v1/balances/batches HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${adminKeys.INGEST}\r\n` +
+      `Content-Type: application/x-ndjson\r\nContent-Length: ${bytes}\r\n\r\n{`,
+  );
+  await until(10_000, () => unanswered() === 1);
+  const headers = { 'content-type': 'application/x-ndjson' };
+  const batch = { role: 'INGEST', method: 'POST', headers } as const;
+  const refused = await send('/balances/batches', { ...batch, body: '\n'.repeat(bytes) });
+  assertErrors(refused, 503, 'SERVICE_UNAVAILABLE');
+  assert.equal(refused.headers.get('retry-after'), '1');
+  assert.equal((await send('/balances/batches', { ...batch, body: '\n' })).status, 200);
+  assertErrors(
+    await send('/balances/batches', { ...batch, role: 'VIEWER', body: '\n' }),
+    403,
+    'INSUFFICIENT_ROLE',
+  );
+  socket.destroy();
+  const sent = readMetrics(metrics).find(({ name }) => name === 'partner_network_batches_total');
+  const refusals = sent?.readings.filter(({ labels }) => labels?.outcome === 'refused');
+  assert.deepEqual(
+    refusals?.map(({ value }) => value),
+    [2],
+  );
+});
+
+test('a list is read item by item, however it is cut, and its size is limited', async (t) => {
+  const cases: [string, string | false][] = [
+    ['[{"a":"x,]\\"[\\\\"} ,\n[1,\n2]]', '{"a":"x,]\\"[\\\\"}\n[1, 2]'],
+    ['\ufeff [1,2] \n', '1\n2'],
+    ['[]', ''],
+    ['["a\nb"]', '"a\u0001b"'],
+    ['[1,,2]', '1\n,2'],
+    ['[1,]', '1\n,'],
+    ['[1]]', false],
+    ['[1] x', false],
+    ['[{]', false],
+    ['', false],
+    ['{}', false],
+  ];
+  for (const [text, expected] of cases) {
+    for (const size of [1, 2, 3, 100]) {
+      const bytes = Buffer.from(text);
+      const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
+        bytes.subarray(index * size, (index + 1) * size),
+      );
+      const isList = makeLines(pieces);
+      const lines = bytes
+        .toString()
+        .split('\n')
+        .map((line) => line.trim().replaceAll(/\s+/g, ' '));
+      assert.equal(isList ? lines.join('\n') : false, expected, text);
+    }
+  }
+  const { send } = await adminScene(t, 'sqlite');
+  const headers = { 'content-type': 'application/json' };
+  const post = (body: string) => send('/balances/batches', { role: 'INGEST', method: 'POST', headers, body });
+  assertErrors(await post(`[${'1,'.repeat(10_000)}1]`), 413, 'BATCH_TOO_LARGE');
+  assertErrors(await post(`[{"id":"${'x'.repeat(1024 * 1024)}"}]`), 422, 'INVALID_JSON');
+});

@@ -19,6 +19,7 @@ export async function customerPage(visit: Visit): Promise<Page> {
   );
   const isErased = await store.isErased(customer_id);
   const path = pathTo('customers', customer_id);
+  const granted = new URLSearchParams({ customer_id, outcome: 'GRANTED' });
   return {
     title: `Customer ${customer_id}`,
     body: html`<h1>Customer ${code(customer_id)}</h1>
@@ -29,6 +30,10 @@ ${may('eraseCustomer') && buttonTo(`${path}/erase`, 'Erase', true)}</p>
 ${grantTable(visit, grants, 'customer', 'No grant: no partner can read the balances. Is the id complete?')}
 ${pager(path, query, 'grants', moreGrants)}
 <h2>Who read the balances?</h2>
+${
+  receipts.length > 0 &&
+  html`<p>All who asked. <a href="${`/console/receipts?${granted}`}">Only those who got the balances</a></p>`
+}
 ${receiptTable(receipts, 'No receipt: no partner asked for the balances since receipts were last pruned.')}
 ${pager(path, query, 'receipts', moreReceipts)}`,
   };

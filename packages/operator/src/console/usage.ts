@@ -72,8 +72,8 @@ function refusalsOf(owner: Owner, hours: readonly UsageCount[], recentFrom: stri
   ]);
   const since = `Since ${recentFrom.slice(11, 16)} UTC`;
   const key = owner.keyId === undefined ? ['Key'] : [];
-  const hint = html`<p class="hint">It is ${now.slice(11, 16)} UTC now. Requests for balances leave receipts. For
-others, search the log of <code>partner-network serve</code> for the id of the key.</p>`;
+  const hint = html`<p class="hint">It is ${now.slice(11, 16)} UTC now. Requests for balances leave receipts.
+For others, search the log of <code>partner-network serve</code> for the id of the key.</p>`;
   const counted = table(
     'Refusals',
     ['Code', 'What it means', 'Asked for', ...key, since, '24 hours', 'Requests'],

@@ -30,7 +30,11 @@ function ofKey(effects: (key: ShownKey) => Subject['effects'], fields?: (visit: 
   return async (visit: Visit): Promise<Subject> => {
     const { key } = await visit.call<{ key: ShownKey }>('getKey', { path: visit.ids });
     const called = key.name !== undefined && html`<b>${text(key.name)}</b> `;
-    const name = html`Key ${called}${code(key.id)} of ${code(key.partner_id)}, ends in …${key.last_four}`;
+    const { partner } = await visit.call<{ partner: Partner }>('getPartner', {
+      path: { id: key.partner_id },
+    });
+    const owner = html`partner <b>${text(partner.name)}</b> ${code(partner.id)}`;
+    const name = html`Key ${called}${code(key.id)} of ${owner}, ends in …${key.last_four}`;
     const back = pathTo('keys', key.id);
     return { name, back, effects: effects(key), ...(fields && { fields: fields(visit) }) };
   };

@@ -38,7 +38,13 @@ export interface Page {
   readonly place?: Place;
 }
 
-const places = { '': 'Partners', data: 'Data', audit: 'Audit log', health: 'Health' } as const;
+const places = {
+  '': 'Partners',
+  receipts: 'Receipts',
+  data: 'Data',
+  audit: 'Audit log',
+  health: 'Health',
+} as const;
 export type Place = keyof typeof places;
 
 export interface Frame {

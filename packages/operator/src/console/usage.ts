@@ -29,29 +29,31 @@ export async function usageOf(
   const cut = isCut && html`<p class="hint">Only the newest ${plural(mostCounts, 'count')} are shown.</p>`;
   return {
     charts: html`<div class="charts">${chart(day, hours, ranked)}${chart(month, days, ranked)}</div>${cut}`,
-    refusals: refusalsOf(owner, hours, day.starts.at(-2)!),
+    refusals: html`${refusalsOf(owner, hours, day.starts.at(-2)!, new Date(nowMs).toISOString())}
+<p>${receiptsLink(owner, {}, `All receipts of this ${owner.keyId === undefined ? 'partner' : 'key'}`)}</p>`,
   };
 }
 
 interface Refused {
   readonly code: string;
   readonly keyId: string;
-  /** Whether some of the requests were for balances: only they leave receipts. */
-  hasReceipts: boolean;
+  readonly operation: string;
   recent: number;
   all: number;
 }
 
-/** Refusals by code and key, those of this hour and the previous one first. */
-function refusalsOf(owner: Owner, hours: readonly UsageCount[], recentFrom: string): Html {
+/** What the operations list. */
+const listed: Readonly<Record<string, string>> = { listBrands: 'brands', listBalances: 'balances' };
+
+/** Refusals by code, key and listing, those of this hour and the previous one first. */
+function refusalsOf(owner: Owner, hours: readonly UsageCount[], recentFrom: string, now: string): Html {
   const found = new Map<string, Refused>();
   for (const { from, key_id: keyId, operation, code, count } of hours) {
     if (code === 'OK') continue;
-    const name = JSON.stringify([code, keyId]);
-    const refused = found.get(name) ?? { code, keyId, hasReceipts: false, recent: 0, all: 0 };
+    const name = JSON.stringify([code, keyId, operation]);
+    const refused = found.get(name) ?? { code, keyId, operation, recent: 0, all: 0 };
     found.set(name, refused);
     refused.all += count;
-    refused.hasReceipts ||= operation === 'listBalances';
     if (from >= recentFrom) refused.recent += count;
   }
   const sorted = [...found.values()].toSorted(
@@ -60,29 +62,36 @@ function refusalsOf(owner: Owner, hours: readonly UsageCount[], recentFrom: stri
   const rows = sorted.map((refused) => [
     code(refused.code),
     meaningOf(refused.code),
+    listed[refused.operation] ?? refused.operation,
     ...(owner.keyId === undefined ? [idLink('keys', refused.keyId)] : []),
     html`<b>${refused.recent.toLocaleString('en')}</b>`,
     refused.all.toLocaleString('en'),
-    refused.hasReceipts ? receiptsLink(owner, refused) : '–',
+    refused.operation === 'listBalances'
+      ? receiptsLink(owner, { key_id: refused.keyId, outcome: refused.code }, 'Receipts')
+      : 'in the log',
   ]);
   const since = `Since ${recentFrom.slice(11, 16)} UTC`;
   const key = owner.keyId === undefined ? ['Key'] : [];
-  return table(
+  const hint = html`<p class="hint">It is ${now.slice(11, 16)} UTC now. Requests for balances leave receipts.
+For others, search the log of <code>partner-network serve</code> for the id of the key.</p>`;
+  const counted = table(
     'Refusals',
-    ['Code', 'What it means', ...key, since, '24 hours', 'Requests'],
+    ['Code', 'What it means', 'Asked for', ...key, since, '24 hours', 'Requests'],
     rows,
     html`Nothing was refused in the last 24 hours. A request with an unknown key belongs to nobody, and is
 not counted here: search the log of <code>partner-network serve</code> for UNAUTHORIZED.`,
   );
+  return html`${rows.length > 0 && hint}${counted}`;
 }
 
-function receiptsLink({ partnerId }: Owner, { code, keyId }: Refused): Value {
-  const query = new URLSearchParams({ partner_id: partnerId, key_id: keyId, outcome: code });
-  return linkTo(`${pathTo('receipts')}?${query}`, 'Receipts');
+function receiptsLink({ partnerId, keyId }: Owner, filters: Record<string, string>, label: string): Html {
+  const own = { partner_id: partnerId, ...(keyId !== undefined && { key_id: keyId }), ...filters };
+  return linkTo(`${pathTo('receipts')}?${new URLSearchParams(own)}`, label);
 }
 
-/** The status and the meaning of a code. Older versions may have had others. */
+/** The status and the meaning of a code or an outcome. Older versions may have had others. */
 export function meaningOf(outcome: string): Value {
+  if (outcome === 'GRANTED') return 'The partner got the balances.';
   const known = errorCatalogue[outcome as ErrorCode];
   return known === undefined ? '–' : html`<span class="role">${known.status}</span> ${known.when}`;
 }

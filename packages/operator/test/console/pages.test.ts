@@ -1,5 +1,6 @@
 /** The pages of the console: what they show, and what they never show. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { digestOfKey } from '../../../service/src/auth/api-key.ts';
 import { adminKeys } from '../../../testkit/admin/started.ts';
@@ -22,9 +23,11 @@ test('a partner page says why the partner was refused, and which key did it', as
   const second = rows.find((row) => row.startsWith('GRANT_EXPIRED'));
   assert.equal(
     first,
-    'INSUFFICIENT_SCOPES 403 The key does not have the scope that the operation requires. KEY_1 41 41 Receipts',
+    'INSUFFICIENT_SCOPES 403 The key does not have the scope that the operation requires. balances KEY_1 41 41 Receipts',
   );
-  assert.equal(second, 'GRANT_EXPIRED 403 The named grant has expired. KEY_0 0 7 Receipts');
+  assert.equal(second, 'GRANT_EXPIRED 403 The named grant has expired. balances KEY_0 0 7 Receipts');
+  assert.match(text, /It is \d\d:\d\d UTC now\./);
+  assert.match(text, /href="\/console\/receipts\?partner_id=acme">/);
   assert.match(text, /aria-label="Last 24 hours: 41 INSUFFICIENT_SCOPES, 7 GRANT_EXPIRED, 1200 OK"/);
   assert.match(
     text,
@@ -33,6 +36,24 @@ test('a partner page says why the partner was refused, and which key did it', as
   const key = await viewer.get('/console/keys/KEY_0');
   assert.match(key.text, /aria-label="Last 24 hours: 7 GRANT_EXPIRED, 1200 OK"/);
   assert.doesNotMatch(key.text, /INSUFFICIENT_SCOPES/);
+  assert.match(key.text, /href="\/console\/receipts\?partner_id=acme&amp;key_id=KEY_0">/);
+  const brands = { partner_id: 'acme', key_id: 'KEY_0', operation: 'listBrands', code: 'RATE_LIMITED' };
+  await store.recordUsage([{ ...brands, from: hourAgo(0), count: 2 }]);
+  assert.match((await viewer.get('/console/keys/KEY_0')).text, />brands<[\s\S]*>in the log</);
+});
+
+test('a customer page leads to the partners that got the balances', async (t) => {
+  const { as, store } = await consoleScene(t);
+  await fillUse(store);
+  const own = { at: new Date().toISOString(), partner_id: 'acme', key_id: 'KEY_0', customer_id: 'alice' };
+  await store.recordReceipts([{ ...own, request_id: 'granted', outcome: 'GRANTED' }]);
+  const viewer = await as('VIEWER');
+  const { text } = await viewer.get('/console/customers/alice');
+  assert.match(text, /GRANT_EXPIRED[\s\S]*The named grant has expired\./);
+  const [, link = ''] = /<a href="([^"]+)"><bdi>Only partners that got the balances/.exec(text) ?? [];
+  const only = (await viewer.get(link.replaceAll('&amp;', '&'))).text;
+  assert.match(only, /The partner got the balances\./);
+  assert.doesNotMatch(only, /GRANT_EXPIRED/);
 });
 
 /** Where a search leads: an address, or the text of its page. */
@@ -250,4 +271,24 @@ test('health shows the checks of doctor in its words', async (t) => {
   for (const name of ['disk', 'database', 'privileges', 'nodes', 'clock', 'keys', 'cursor keys']) {
     assert.match(text, new RegExp(`<div>${name}</div>`));
   }
+});
+
+test('console.md names headings, fields, buttons and links as the pages do', async (t) => {
+  const { as, store } = await consoleScene(t);
+  await fillUse(store);
+  const admin = await as('ADMIN');
+  const answers = [...pagePaths, '/console/keys/KEY_0/revoke'].map((path) => admin.get(path));
+  const texts = (await Promise.all(answers)).flatMap(({ text }) => text.split(/<[^>]*>/));
+  const shown = new Set(texts.map((text) => text.trim()));
+  const guide = readFileSync(
+    new URL('../../../../docs/how-to/operators/console.md', import.meta.url),
+    'utf8',
+  );
+  const bold = [...guide.matchAll(/\*\*([^*]+)\*\*/g)].map(([, label]) => label!.replaceAll('\n', ' '));
+  const labels = bold.filter((label) => !/^\d\.$/.test(label));
+  assert.ok(labels.length > 15, labels.join());
+  assert.deepEqual(
+    labels.filter((label) => !shown.has(label)),
+    [],
+  );
 });

@@ -33,9 +33,9 @@ export async function auditPage({ call, query }: Visit): Promise<Page> {
     body: html`<h1>Audit log</h1>
 <p class="hint">Every change, newest first. Entries cannot be changed or deleted.</p>
 ${filterForm('/console/audit', filters, query)}
+${entries.length > 0 && html`<p><a href="${file}">Download all with these filters as JSON Lines</a></p>`}
 ${auditTable(entries, 'No change with these filters. Remove some of them, or choose an earlier time.')}
-${pager('/console/audit', query, 'cursor', cursor)}
-${entries.length > 0 && html`<p><a href="${file}">Download these entries as JSON Lines</a></p>`}`,
+${pager('/console/audit', query, 'cursor', cursor)}`,
   };
 }
 

@@ -2,7 +2,7 @@
 import type { Receipt } from '@partner-network/store/port';
 import { html } from '../html.ts';
 import type { Page } from '../layout.ts';
-import { buttonTo, code, facts, pager, pathTo } from '../parts.ts';
+import { buttonTo, code, facts, linkTo, pager, pathTo } from '../parts.ts';
 import { grantTable, receiptTable, type ShownGrant } from '../tables.ts';
 import type { Visit } from '../visit.ts';
 
@@ -19,6 +19,8 @@ export async function customerPage(visit: Visit): Promise<Page> {
   );
   const isErased = await store.isErased(customer_id);
   const path = pathTo('customers', customer_id);
+  const filters = new URLSearchParams({ customer_id, outcome: 'GRANTED' });
+  const granted = linkTo(`${pathTo('receipts')}?${filters}`, 'Only partners that got the balances');
   return {
     title: `Customer ${customer_id}`,
     body: html`<h1>Customer ${code(customer_id)}</h1>
@@ -29,6 +31,7 @@ ${may('eraseCustomer') && buttonTo(`${path}/erase`, 'Erase', true)}</p>
 ${grantTable(visit, grants, 'customer', 'No grant: no partner can read the balances. Is the id complete?')}
 ${pager(path, query, 'grants', moreGrants)}
 <h2>Who read the balances?</h2>
+${receipts.length > 0 && html`<p>All partners that asked. ${granted}</p>`}
 ${receiptTable(receipts, 'No receipt: no partner asked for the balances since receipts were last pruned.')}
 ${pager(path, query, 'receipts', moreReceipts)}`,
   };

@@ -1,8 +1,8 @@
 /** A key: its record, its use, and why it was refused. */
-import type { AuditEntry } from '@partner-network/store/port';
+import type { AuditEntry, Partner } from '@partner-network/store/port';
 import { html } from '../html.ts';
 import type { Page } from '../layout.ts';
-import { buttonTo, code, facts, idLink, mark, pathTo, text, time } from '../parts.ts';
+import { buttonTo, code, facts, linkTo, mark, pathTo, text, time } from '../parts.ts';
 import { auditTable, type ShownKey } from '../tables.ts';
 import { usageOf } from '../usage.ts';
 import type { Visit } from '../visit.ts';
@@ -10,6 +10,7 @@ import type { Visit } from '../visit.ts';
 export async function keyPage(visit: Visit): Promise<Page> {
   const { call, may, ids } = visit;
   const { key } = await call<{ key: ShownKey }>('getKey', { path: { id: ids.id! } });
+  const { partner } = await call<{ partner: Partner }>('getPartner', { path: { id: key.partner_id } });
   const { entries } = await call<{ entries: readonly AuditEntry[] }>('listAudit', {
     query: { target: key.id, limit: 10 },
   });
@@ -23,7 +24,7 @@ export async function keyPage(visit: Visit): Promise<Page> {
 ${facts([
   ['Key', code(key.id)],
   ['Status', mark(key.status)],
-  ['Partner', idLink('partners', key.partner_id)],
+  ['Partner', html`${linkTo(pathTo('partners', partner.id), partner.name)} ${code(partner.id)}`],
   ['Scopes', key.scopes.join(', ')],
   ['Ends in', html`…${key.last_four}`],
   ['Last use (UTC)', time(key.last_used_at, 'never')],

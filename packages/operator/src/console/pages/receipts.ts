@@ -25,8 +25,10 @@ export async function receiptsPage({ call, query }: Visit): Promise<Page> {
 for others, search the log of <code>partner-network serve</code>.`;
   return {
     title: 'Receipts',
+    place: 'receipts',
     body: html`<h1>Receipts</h1>
-<p class="hint">Requests for balances, newest first.</p>
+<p class="hint">Who asked for the balances of which customer, newest first. The outcome GRANTED means that the
+partner got them.</p>
 ${filterForm('/console/receipts', filters, query)}
 ${receiptTable(receipts, empty)}
 ${pager('/console/receipts', query, 'cursor', cursor)}`,
@@ -39,10 +41,11 @@ export async function requestPage({ call, ids }: Visit): Promise<Page> {
   const { at, request_id, partner_id, key_id, customer_id, grant_id, outcome } = receipt;
   return {
     title: `Request ${request_id}`,
+    place: 'receipts',
     body: html`<h1>Request ${code(request_id)}</h1>
 ${facts([
   ['Outcome', mark(outcome)],
-  ['What it means', outcome === 'GRANTED' ? 'The partner got the balances.' : meaningOf(outcome)],
+  ['What it means', meaningOf(outcome)],
   ['Time (UTC)', time(at)],
   ['Partner', idLink('partners', partner_id)],
   ['Key', idLink('keys', key_id)],

@@ -1,0 +1,79 @@
+/**
+ * Makes the pictures of docs/how-to/operators/console.md, in a sandbox of its own: `npm run docs:pictures`.
+ * Needs Chromium. Run it when a page of the console has changed so much that a picture would mislead. The
+ * times in the pictures are those of the run, so no test compares them.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Page } from 'playwright-core';
+import { demoAdminKey } from '../../packages/operator/src/demo/data.ts';
+import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
+import { openLifetime } from '../../packages/testkit/fixtures/lifetime.ts';
+import { start } from '../../packages/testkit/fixtures/run.ts';
+import { launchChromium } from '../../packages/testkit/servers/chromium.ts';
+import { freePort } from '../../packages/testkit/servers/free-port.ts';
+import { withPalette } from './palette.ts';
+
+const folder = fileURLToPath(new URL('../../docs/how-to/operators/pictures/', import.meta.url));
+const width = 1280;
+
+/** Bytes of a picture. A clone has every version of every picture. */
+const mostBytes = 60_000;
+
+await using lifetime = openLifetime();
+const port = String(await freePort());
+const sandbox = start(lifetime, [
+  ...['sandbox', '--port', '0', '--admin-port', port, '--data', temporaryFolder(lifetime)],
+  ...['--actor', 'ops@network.example'],
+]);
+await sandbox.says('stdout', /Press Ctrl-C to stop\./);
+await using browser = await launchChromium();
+const page = await browser.newPage({
+  javaScriptEnabled: false,
+  viewport: { width, height: 1_000 },
+  colorScheme: 'light',
+});
+mkdirSync(folder, { recursive: true });
+await takePictures(page, `http://127.0.0.1:${port}/console`);
+
+async function takePictures(page: Page, address: string): Promise<void> {
+  const press = (role: 'link' | 'button', name: string) =>
+    page.getByRole(role, { name, exact: true }).first().click();
+  await page.goto(address);
+  await page.getByLabel('Administrative key').fill(demoAdminKey.text);
+  await press('button', 'Sign in');
+  await press('link', 'Northwind Market');
+  await keep(page, 'refused', 612);
+
+  await press('link', 'All receipts of this partner');
+  const newest = Date.parse((await page.locator('td time').first().getAttribute('datetime'))!);
+  await page.getByLabel('From (UTC)').fill(minuteOf(newest));
+  await page.getByLabel('Before (UTC)').fill(minuteOf(newest + 60_000));
+  await press('button', 'Filter');
+  await keep(page, 'receipts', 460);
+
+  await press('link', 'KEY_NORTHWIND_BRANDS');
+  await press('link', 'Revoke');
+  await page.getByLabel('Reason').fill('Asks for balances with the wrong key, ticket 4711');
+  await keep(page, 'revoke', 430);
+  await press('button', 'Revoke the key');
+
+  await page.goto(`${address}/customers/CUSTOMER_1004`);
+  await keep(page, 'customer', 520);
+
+  await page.goto(`${address}/audit`);
+  await keep(page, 'audit', 440);
+}
+
+/** A time as the field of a browser takes it. */
+function minuteOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 16);
+}
+
+/** Keeps the top of the page. */
+async function keep(page: Page, name: string, height: number): Promise<void> {
+  const picture = withPalette(await page.screenshot({ clip: { x: 0, y: 0, width, height } }));
+  if (picture.length > mostBytes) throw new Error(`${name}.png has ${picture.length} bytes. Show less.`);
+  writeFileSync(`${folder}${name}.png`, picture);
+  process.stdout.write(`${name}.png, ${picture.length} bytes\n`);
+}

@@ -9,8 +9,9 @@ test('backup prints the file and the time of the copy, and replaces no file', as
   const file = join(line.folder, 'copy.db');
   const answer = await line.json<{ taken_at: string }>('backup', file);
   assert.ok(Math.abs(Date.parse(answer.taken_at) - Date.now()) < 60_000);
-  const database = { file, bytes: statSync(file).size };
-  assert.deepEqual(answer, { environment: 'production', taken_at: answer.taken_at, database });
+  const copyOf = (file: string) => ({ file, bytes: statSync(file).size });
+  const copies = { database: copyOf(file), receipts: copyOf(`${file}-receipts`) };
+  assert.deepEqual(answer, { environment: 'production', taken_at: answer.taken_at, ...copies });
   assertFailed(await line.run(['backup', file]), 1, /copy\.db already exists/);
 });
 
@@ -18,7 +19,7 @@ test('backup needs the name of a file, and refuses standard output and an empty 
   const line = await withPartners(t, ['acme']);
   assertFailed(await line.run(['backup', '-'], { folder: line.folder }), 2, /^FILE must be a path: /);
   assertFailed(await line.run(['backup', ''], { folder: line.folder }), 2, /^FILE is missing\./);
-  assert.deepEqual(readdirSync(line.folder), ['test.db']);
+  assert.deepEqual(readdirSync(line.folder), ['test.db', 'test.db-receipts']);
 });
 
 test('backup points to pg_dump for Postgres without connecting', async () => {

@@ -1,5 +1,6 @@
 /**
- * Makes the pictures of docs/how-to/operators/console.md, in a sandbox of its own: `npx node scripts/pages/pictures.ts`.
+ * Makes the pictures of docs/how-to/operators/console.md, in a sandbox of its own:
+ * `npx node scripts/pages/pictures.ts`.
  * Needs Chromium. Run it when a page of the console has changed so much that a picture would mislead. The
  * times in the pictures are those of the run, so no test compares them.
  */

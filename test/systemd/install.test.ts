@@ -74,7 +74,7 @@ const stopped = /status 0\nResult=success\nActiveState=inactive\n$/;
 
 /** What each block prints. */
 const expected = [
-  /^\d+\.\d+\.\d+\nstatus 0\n/,
+  /^\d+\.\d+\.\d+(-dev)?\nstatus 0\n/,
   /^status 0\n/,
   /^Created symlink .*\nstatus 0\n/,
   /^Created the production database \/var\/lib\/partner-network\/data\/production\.db .*\npn_live_\w+\n/s,

@@ -1,7 +1,6 @@
 /** Files generated from the sources. `npm run docs` writes them; a test fails if one is out of date. */
 import { writeFileSync } from 'node:fs';
 import { adminOpenApiText, openApiText } from './openapi.ts';
-import { alertsPage } from './pages/alerts.ts';
 import { commandsPage } from './pages/commands.ts';
 import { errorsPage } from './pages/errors.ts';
 import { importCodesPage } from './pages/import-codes.ts';
@@ -22,7 +21,6 @@ const pages: Readonly<Record<string, () => string | Promise<string>>> = {
   'reference/operators/commands.md': commandsPage,
   'reference/operators/import-codes.md': importCodesPage,
   'reference/operators/metrics.md': metricsPage,
-  'reference/operators/alerts.md': alertsPage,
 };
 
 export const generatedPages = Object.entries(pages).map(([path, text]) => ({

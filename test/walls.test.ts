@@ -120,6 +120,18 @@ test('what a package exports is imported by another', () => {
   }
 });
 
+test('all packages have one version, also in the lockfile, and it ends in -dev between releases', () => {
+  const { version, packages: locked } = JSON.parse(read('package-lock.json'));
+  for (const path of [
+    'package.json',
+    ...[...packages, published].map((name) => `packages/${name}/package.json`),
+  ]) {
+    assert.equal(JSON.parse(read(path)).version, version, path);
+    assert.equal(locked[path.replace(/\/?package\.json$/, '')].version, version, path);
+  }
+  assert.match(version, /^\d+\.\d+\.\d+(-dev)?$/);
+});
+
 test('a package states what it imports, in the versions of the published package', () => {
   const all = manifestOf(published);
   const { devDependencies: tools } = JSON.parse(read('package.json'));

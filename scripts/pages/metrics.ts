@@ -5,8 +5,8 @@ const introduction = `# Metrics
 
 Every metric of the service, in the text format of Prometheus at \`/metrics\` on the operations
 address. [Observe the service](../../how-to/operators/observe.md#metrics) shows how to read them,
-[Alerts](alerts.md) lists the alerts on them, and [dashboard.json](dashboard.json) shows all of them
-in Grafana.
+[Alerts](../../how-to/operators/alerts.md) describes the alerts on them, and
+[dashboard.json](dashboard.json) shows all of them in Grafana.
 
 - With \`--workers\`, the metrics of workers have a label \`worker\`. Those of the main process do not.
 - A histogram is three metrics: its name with \`_bucket\`, \`_sum\` and \`_count\`.

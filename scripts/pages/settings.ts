@@ -1,4 +1,4 @@
-import type { Option } from '../../packages/common/src/command-line/options.ts';
+import { fileVariable, type Option } from '../../packages/common/src/command-line/options.ts';
 import { commonOptions } from '../../packages/operator/src/commands/database.ts';
 import { describedCommands } from '../../packages/partner-network/src/main.ts';
 import { code, paragraph, table, withCode } from './markdown.ts';
@@ -11,6 +11,12 @@ Every flag and environment variable of every command. A flag wins over its varia
 is set but empty is an error, unless its flag is given. An empty variable of OpenTelemetry
 (\`OTEL_…\`) counts as not set. Put values with a password into a variable: every user of the machine
 can see the flags of a running command. [Commands](commands.md) describes the commands themselves.
+
+A variable that ends in \`_FILE\` (since 0.2.0) names a file that contains the value, with or without
+a line end, for secrets that arrive as files: [credentials of
+systemd](../../how-to/operators/install.md#keep-secrets-in-files) and [secrets of
+containers](../../how-to/operators/containers.md#keep-secrets-in-files). It is an error if the other
+variable is set, too, or if the file cannot be read or is empty.
 `;
 
 /** Variables that are not options of a command. */
@@ -96,9 +102,10 @@ function tableOf(options: readonly Named[]): string {
 
 function rowOf([flag, option]: Named): string[] {
   const { valueName, variable, isSecret, isRequired, isRepeatable, since = firstVersion, help } = option;
+  const file = option.hasFile ? [fileVariable(variable!)] : [];
   const names = [
     ...(isSecret ? [] : [valueName === undefined ? `--${flag}` : `--${flag} ${valueName}`]),
-    ...(variable === undefined ? [] : [variable]),
+    ...(variable === undefined ? [] : [variable, ...file]),
   ];
   const fallback = option.default === undefined ? '' : code(option.default);
   return [

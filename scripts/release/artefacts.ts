@@ -1,14 +1,10 @@
 /** Checks the packages and the image that a release publishes, as they are built from this tree. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
 import { pack } from '../../packages/testkit/package/installed.ts';
 import { installTools } from '../install-tools.ts';
-import { packWithoutLibrary } from './keep.ts';
 import { type published, root } from './repository.ts';
-
-const contentOf = (file: string) => gunzipSync(readFileSync(file));
 
 /** Packages and the image are built from all files, also from those that no commit has. */
 export function uncommittedFaults(folder = root): string[] {
@@ -39,14 +35,6 @@ export async function packageFaults(
     ...lint.map((message) => `publint on ${name}: ${JSON.stringify(message)}.`),
     ...types.problems.map((problem) => `attw on ${name}: ${JSON.stringify(problem)}.`),
   ];
-}
-
-/** The package in test/releases/ must be what this tree packs. */
-export function keptPackageFaults(version: string, folder: string): string[] {
-  const kept = join(root, 'test/releases', version, `partner-network-${version}.tgz`);
-  if (!existsSync(kept)) return [];
-  const isEqual = contentOf(packWithoutLibrary(folder)).equals(contentOf(kept));
-  return isEqual ? [] : ['The package in test/releases/ is out of date: run "npm run release:keep".'];
 }
 
 /** Builds the image, and compares its labels with the version and the commit. */

@@ -39,6 +39,8 @@ test('containers.md builds, starts, checks and stops the image', { skip }, async
   const [key] = /^pn_live_\w+$/m.exec(await page.next(/^pn_live_\w+$/m, adapt))!;
   await page.next(/ is ready\.$/m, adapt);
   await page.next(/^✓ database /m, adapt);
+  const embedded = (block: string) => adapt(block).replace(/postgres:[^']*/, 'sqlite:data/production.db');
+  await page.next(/^✓ database /m, embedded);
   const url = terminal.here('http://127.0.0.1:8080/network/v1/brands');
   const answer = await documentedFetch(url, { headers: { Authorization: `Bearer ${key}` } });
   assert.equal(answer.status, 200);

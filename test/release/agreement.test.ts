@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { join, matchesGlob } from 'node:path';
 import { test } from 'node:test';
 import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
-import { disagreements, frozenFaults, migrationDigests } from '../../scripts/release/agreement.ts';
+import { disagreements, frozenFaults, versionOf } from '../../scripts/release/agreement.ts';
 import { uncommittedFaults } from '../../scripts/release/artefacts.ts';
 import { breaksBetween } from '../../scripts/release/compatibility.ts';
 import { type Files, repository } from '../../scripts/release/repository.ts';
@@ -36,20 +36,22 @@ function replaced(
   return { [path]: text.replace(from, to) };
 }
 
-const version: string = JSON.parse(repository.read('package.json')!).version;
-const digestsNow = `${JSON.stringify(migrationDigests(repository), null, 2)}\n`;
-const kept = `test/releases/${version}`;
+const own = versionOf(repository);
+/** The next release. */
+const version = own.replace(/-dev$/, '');
+
+/** The manifests and the lockfile with another version. */
+function atVersion(next: string, files = repository): Record<string, string> {
+  const paths = ['package.json', 'package-lock.json', ...files.list('packages/*/package.json')];
+  return Object.fromEntries(
+    paths.map((path) => [path, files.read(path)!.replaceAll(`"${own}"`, `"${next}"`)]),
+  );
+}
 
 /** The tree as if it were ready for its release. */
 const ready = withFiles(repository, {
+  ...atVersion(version),
   'CHANGELOG.md': `# Changelog\n\n## [Unreleased]\n\n## [${version}] - 2026-11-16\n\n### Added\n\n- Much.\n`,
-  [`${kept}/openapi.json`]: repository.read('docs/openapi.json'),
-  [`${kept}/migrations.json`]: digestsNow,
-  ...Object.fromEntries(
-    [`partner-network-${version}.tgz`, 'sqlite.db.gz', 'sqlite.db-receipts.gz', 'postgres.sql.gz'].map(
-      (name) => [`${kept}/${name}`, ''],
-    ),
-  ),
 });
 
 const faultsOf = (changes: Readonly<Record<string, string | undefined>>) =>
@@ -66,16 +68,19 @@ const faults: Readonly<Record<string, Record<string, string | undefined>>> = {
     client,
     `"version": "${version}"`,
     '"version": "9.9.9"',
+    ready,
   ),
   'package-lock.json does not agree with package.json: run "npm install".': replaced(
     'package-lock.json',
     version,
     '9.9.9',
+    ready,
   ),
   'package-lock.json does not agree with packages/partner-network/package.json: .*': replaced(
     'packages/partner-network/package.json',
     '"pg": "',
     '"pg": "1',
+    ready,
   ),
   'CHANGELOG.md must begin with an empty section "\\[Unreleased\\]": .*': replaced(
     'CHANGELOG.md',
@@ -112,13 +117,8 @@ const faults: Readonly<Record<string, Record<string, string | undefined>>> = {
   [`${store}/postgres/migrations/002_faster_records.sql must stay as in 0.0.0: .*`]: {
     [`${store}/postgres/migrations/001_more.sql`]: '',
   },
-  [`${kept}/postgres.sql.gz is missing: run "npm run release:keep".`]: {
-    [`${kept}/postgres.sql.gz`]: undefined,
-  },
-  [`${kept}/openapi.json is out of date: run "npm run release:keep".`]: {
-    [`${kept}/openapi.json`]: '{}',
-  },
-  [`${kept}/migrations.json is out of date: .*`]: { [`${kept}/migrations.json`]: '{}' },
+  'package.json has version 7.0.0-dev: a release has three numbers, such as 0.1.0.': atVersion('7.0.0-dev'),
+  '0.1.0 is already kept, in test/releases/0.1.0: raise the version.': atVersion('0.1.0'),
 };
 
 for (const [sentence, changes] of Object.entries(faults)) {
@@ -133,10 +133,7 @@ for (const [sentence, changes] of Object.entries(faults)) {
 
 /** The tree as the version after a release that had other files. */
 function afterRelease(next: string, changes: Readonly<Record<string, string | undefined>>): string[] {
-  const files = withFiles(repository, changes);
-  return disagreements(
-    withFiles(files, replaced('package.json', `"version": "${version}"`, `"version": "${next}"`)),
-  );
+  return disagreements(withFiles(repository, { ...changes, ...atVersion(next) }));
 }
 
 test('a patch that changes the schema is refused', () => {

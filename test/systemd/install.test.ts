@@ -57,7 +57,9 @@ function script(): string {
   const paste = `key=$(grep -om1 'pn_live_[0-9A-Za-z]*' printed)`;
   const state = 'systemctl show --property Result,ActiveState partner-network';
   const blocks = shellBlocks(page).map((block) =>
-    block.replace(/'([^']*)pn_live_PASTE_YOUR_KEY'/, '"$1$key"'),
+    block
+      .replace(/'([^']*)pn_live_PASTE_YOUR_KEY'/, '"$1$key"')
+      .replace(/^postgres:.*/m, 'sqlite:data/production.db'),
   );
   // The next block shows what was written.
   const written = 'until curl -s 127.0.0.1:9091/metrics | grep -q \'"written"} 1\'; do sleep 0.1; done';
@@ -72,7 +74,7 @@ const stopped = /status 0\nResult=success\nActiveState=inactive\n$/;
 
 /** What each block prints. */
 const expected = [
-  /^\d+\.\d+\.\d+\nstatus 0\n/,
+  /^\d+\.\d+\.\d+(-dev)?\nstatus 0\n/,
   /^status 0\n/,
   /^Created symlink .*\nstatus 0\n/,
   /^Created the production database \/var\/lib\/partner-network\/data\/production\.db .*\npn_live_\w+\n/s,
@@ -80,6 +82,8 @@ const expected = [
   /^The instance at \S+ is ready\.\n\{"brands":\[\]\}.*✓ privileges.*✓ receipts/s,
   /"msg":"started"\}\n.*"operation":"listBrands",.*"status":200,/s,
   running,
+  running,
+  /✓ database .*✓ receipts.*status 0\n/s,
   /The instance at \S+:9091 is ready\.\nstatus 0\n/,
   running,
   /Active: active \(running\).*Metrics at \S+\..*^partner_network_import_lines_total\S+written"\} 1$/ms,

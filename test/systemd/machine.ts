@@ -67,6 +67,8 @@ const boot = `
   pivot_root . mnt/old
   cd /
   umount -l /mnt/old
+  # As on a real machine: credentials of a service are mounted for all.
+  mount --make-rshared /
   exec env -i container=test ${systemd} --system --unit=test.target --log-target=journal --show-status=no`;
 
 /** Boots a machine with these files. It ends with the test. */
@@ -88,7 +90,8 @@ export async function bootMachine(t: Lifetime, folder: string, files: string) {
   });
   const children = () => readFileSync(`/proc/${machine.pid}/task/${machine.pid}/children`, 'utf8').trim();
   const run = (script: string) => {
-    const inside = ['-t', children(), '--all', '--root', '--wd', 'bash', '-c', script];
+    // Without the settings of root's own terminal, which can take minutes.
+    const inside = ['-t', children(), '--all', '--root', '--wd', 'bash', '--norc', '-c', script];
     const env = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', HOME: '/root' };
     return spawnSync('nsenter', inside, { env, encoding: 'utf8', timeout: 120_000 });
   };

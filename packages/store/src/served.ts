@@ -6,12 +6,17 @@ export interface Migration {
   readonly local?: readonly string[];
 }
 
+/** Whose keys: those of partners, or those of the administrative service. */
+export type KeyOwner = 'partners' | 'administration';
+
 /** What an operator must know of a database that is open. */
 export interface Served {
   /** The path of the embedded database; host and name of a Postgres database. */
   readonly location: string;
   /** What opening the database did to its schema. */
   readonly migration: Migration;
+  /** When the first key expires of those that work at this time. Undefined if none expires. */
+  firstExpiry(of: KeyOwner, at: string): Promise<string | undefined>;
   /** The number of other instances that serve this database. Only Postgres knows. */
   otherInstances?(): Promise<number>;
   /**

@@ -1,6 +1,10 @@
 export const observabilityBounds = {
   /** Milliseconds between measurements of the event loop delay: 0.2 % of a CPU; with 20 ms it is 0.9 %. */
   eventLoopTickMs: 100,
+  /** Time after which the metrics read again which key expires first, in ms. It scans all keys. */
+  keyExpiryMs: 10_000,
+  /** How long the metrics wait for the answer, in ms: a frozen database must not delay them for long. */
+  keyExpiryAnswerMs: 1_000,
   /** Most bytes of one write to the log. A pipe takes 4 KiB whole, so the lines of workers do not mix. */
   logPieceBytes: 4_096,
   /** Characters of the log that wait in memory to be written. */

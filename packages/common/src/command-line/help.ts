@@ -1,4 +1,4 @@
-import type { Options } from './options.ts';
+import { fileVariable, type Options } from './options.ts';
 import type { Syntax } from './parse.ts';
 
 /** Commands under a heading. */
@@ -53,16 +53,18 @@ export function helpOf(
 ): string {
   const { arguments: words = [], program: after, options } = syntax;
   const described = Object.entries(options).map(([flag, option]) => {
-    const { valueName, variable, isSecret, help } = option;
+    const { valueName, variable, isSecret, help, hasFile } = option;
     const notes = [
       option.isRequired && 'required',
       option.isRepeatable && 'repeatable',
       option.default !== undefined && `default ${option.default}`,
     ].filter((note) => note);
     const meaning = notes.length === 0 ? help : `${help} (${notes.join(', ')})`;
+    const own = isSecret || variable === undefined ? [] : [variable];
+    const names = hasFile ? [...own, fileVariable(variable!)] : own;
     return [
       isSecret ? variable! : valueName === undefined ? `--${flag}` : `--${flag} ${valueName}`,
-      isSecret || variable === undefined ? meaning : `${meaning} [${variable}]`,
+      names.length === 0 ? meaning : `${meaning} [${names.join(', ')}]`,
     ];
   });
   const flags = described.filter(([name]) => name!.startsWith('--'));
@@ -78,6 +80,8 @@ export function helpOf(
   if (after !== undefined) usage.push(after.isOptional ? `[-- ${after.name}]` : `-- ${after.name}`);
   const hasBrackets = Object.values(options).some(({ variable, isSecret }) => variable && !isSecret);
   const brackets = 'A name in square brackets is the environment variable for the same value. The flag wins.';
+  const hasFiles = Object.values(options).some(({ hasFile }) => hasFile);
+  const files = 'A variable that ends in _FILE names a file that contains the value.';
   return [
     `Usage: ${usage.join(' ')}`,
     '',
@@ -88,6 +92,7 @@ export function helpOf(
     ...(hasBrackets ? ['', ...wrap(brackets, columns)] : []),
     ...(variables.length > 0 ? ['', 'Environment variables without a flag:'] : []),
     ...inColumns(variables, nameWidth, columns),
+    ...(hasFiles ? ['', ...wrap(files, columns)] : []),
     ...(examples.length > 0 ? ['', 'Examples:', ...examples.map((line) => `  ${line}`)] : []),
   ].join('\n');
 }

@@ -29,6 +29,8 @@ export interface Option<T> {
   readonly isSecret?: boolean;
   /** An empty variable counts as not set. Otherwise it is an error. */
   readonly mayBeEmpty?: boolean;
+  /** The value may also be in a file, which the variable with `_FILE` at its end names. */
+  readonly hasFile?: boolean;
   readonly isRequired?: boolean;
   readonly isRepeatable?: boolean;
   /** The value that applies if none is given, as a reader sees it. */
@@ -44,6 +46,16 @@ export type Options = Readonly<Record<string, Option<any>>>;
 export type Values<O extends Options> = {
   readonly [Name in keyof O]: O[Name] extends Option<infer T> ? T : never;
 };
+
+/** The variable that names a file with the value of another variable. */
+export function fileVariable(variable: string): string {
+  return `${variable}_FILE`;
+}
+
+/** An option whose value may also be in a file, for secrets that arrive as files. */
+export function orInFile<T>(option: Option<T>): Option<T> {
+  return { ...option, hasFile: true };
+}
 
 /** The options of a command that a version added. */
 export function addedIn<O extends Options>(since: string, options: O): O {

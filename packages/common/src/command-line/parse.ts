@@ -1,6 +1,11 @@
+import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { suggest } from '../suggest.ts';
-import { type Options, Problem, type Values } from './options.ts';
+import { isCleanText } from '../text.ts';
+import { fileVariable, type Option, type Options, Problem, type Values } from './options.ts';
+
+/** Environment variables by name. */
+type Variables = Readonly<Record<string, string | undefined>>;
 
 export interface Argument {
   readonly name: string;
@@ -26,7 +31,7 @@ export interface Syntax<O extends Options> {
 export function parseLine<O extends Options>(
   syntax: Syntax<O>,
   words: readonly string[],
-  variables: Readonly<Record<string, string | undefined>> = {},
+  variables: Variables = {},
 ) {
   const { options, arguments: expected = [] } = syntax;
   const problems: string[] = [];
@@ -66,16 +71,14 @@ export function parseLine<O extends Options>(
   const resolved: Record<string, unknown> = {};
   for (const [name, option] of Object.entries(options)) {
     if (wrong.has(name)) continue;
-    const { variable = '', isSecret, mayBeEmpty } = option;
-    // A secret that failed to arrive must not start the service with a default.
-    if (variables[variable] === '' && !flags.has(name) && !mayBeEmpty) {
-      problems.push(`${variable} is set but empty. Set it to a value, or unset it.`);
+    const texts = given.get(name);
+    const source = texts === undefined ? readVariable(name, option, variables) : { texts, name: `--${name}` };
+    if (source instanceof Problem) {
+      problems.push(source.sentence);
       continue;
     }
-    const fromVariable = variables[variable] ? [variables[variable]] : [];
-    const value = option.resolve(given.get(name) ?? fromVariable, flags);
-    const isVariable = !flags.has(name) && (fromVariable.length > 0 || isSecret);
-    if (value instanceof Problem) problems.push(`${isVariable ? variable : `--${name}`} ${value.sentence}`);
+    const value = option.resolve(source.texts, flags);
+    if (value instanceof Problem) problems.push(`${source.name} ${value.sentence}`);
     else resolved[name] = value;
   }
 
@@ -92,6 +95,38 @@ export function parseLine<O extends Options>(
   // A script whose variable is not set must not start something else.
   if (end !== -1 && !program[0]) problems.push(`${syntax.program!.name} is missing after --.`);
   return { values, arguments: [...positionals, ...program], problems };
+}
+
+/** The value of an option's variable, and how a problem names where the value is from. */
+function readVariable(
+  flag: string,
+  { variable = '', isSecret, hasFile, mayBeEmpty }: Option<unknown>,
+  variables: Variables,
+): { readonly texts: readonly string[]; readonly name: string } | Problem {
+  const file = fileVariable(variable);
+  const [value, path] = [variables[variable], hasFile ? variables[file] : undefined];
+  if (value !== undefined && path !== undefined)
+    return new Problem(`${variable} and ${file} are both set. Unset one of them.`);
+  // A secret that failed to arrive must not start the service with a default.
+  if ((value ?? path) === '' && !mayBeEmpty)
+    return new Problem(`${path === '' ? file : variable} is set but empty. Set it to a value, or unset it.`);
+  if (path !== undefined) {
+    const text = textOf(path);
+    if (text instanceof Problem) return new Problem(`The file in ${file} ${text.sentence}`);
+    return { texts: [text], name: `The content of the file in ${file}` };
+  }
+  return { texts: value ? [value] : [], name: value || isSecret ? variable : `--${flag}` };
+}
+
+/** The only line of a file. A problem repeats neither content nor path, which may be a secret by mistake. */
+function textOf(path: string): string | Problem {
+  try {
+    const text = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
+    if (text === '') return new Problem('is empty.');
+    return isCleanText(text) ? text : new Problem('must contain one line of text.');
+  } catch (error) {
+    return new Problem(`cannot be read (${(error as NodeJS.ErrnoException).code}).`);
+  }
 }
 
 function unexpected(word: string, hasProgram: boolean): string {

@@ -14,6 +14,15 @@ const apiOperation = '`listBrands`, `listBalances`, `other` (any other path)';
 const replica = 'host and port of the replica';
 
 const metrics = {
+  partner_network_ready: {
+    type: 'gauge',
+    help: '1 if requests or lines can be processed, 0 without the database or while the instance drains.',
+  },
+  partner_network_key_expiry_seconds: {
+    type: 'gauge',
+    help: 'Time until the first expiry of a key that still works: of partners, or of `admin` its own keys. Absent if none expires.',
+    onlyWith: '`serve` and `admin`',
+  },
   partner_network_requests_total: {
     type: 'counter',
     help: 'Responses to clients, including 503 to shed requests and 4xx to data that is not a valid request.',

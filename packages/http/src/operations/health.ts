@@ -1,6 +1,6 @@
 import { httpBounds } from '@partner-network/common/bounds/http';
 import { originOf } from '@partner-network/common/host-and-port';
-import type { MetricRead } from '@partner-network/common/observability/metric';
+import { type MetricRead, metric, readMetrics } from '@partner-network/common/observability/metric';
 import { openFileLimit, operatorsWithin } from '@partner-network/common/open-files';
 import { errorRecord } from '@partner-network/contract/errors';
 import type { Logger } from 'pino';
@@ -10,19 +10,20 @@ import { createHttpServer, listen, serveSite } from '../server/server.ts';
 import { drainingDetail } from './draining.ts';
 import { metricsRoute } from './metrics.ts';
 
-/** Starts the listener for operators: /healthz, /readyz and /metrics. */
+/** Starts the listener for operators: /healthz, /readyz and /metrics, which says whether it is ready, too. */
 export async function startHealth(
   host: string,
   port: number,
   /** Resolves to what does not work in the database. Rejects if it is lost. */
   ping: () => Promise<readonly string[]>,
-  readMetrics: () => Promise<readonly MetricRead[]>,
+  readOthers: () => Promise<readonly MetricRead[]>,
   log: Logger,
 ) {
   let isDraining = false;
   let failures: readonly string[] = [];
 
-  async function readiness({ headers }: Exchange): Promise<string> {
+  /** Rejects if nothing can be answered, and logs parts of the database that stop or begin to work. */
+  async function look(): Promise<void> {
     if (isDraining) throw new Refusal([{ ...errorRecord('SERVICE_UNAVAILABLE'), detail: drainingDetail }]);
     const found = await ping();
     for (const failure of found) {
@@ -32,13 +33,26 @@ export async function startHealth(
       if (!found.includes(failure)) log.warn({ fault: failure }, 'a part of the database works again');
     }
     failures = found;
+  }
+
+  async function readiness({ headers }: Exchange): Promise<string> {
+    await look();
     return plainText(['ready', ...failures].join('\n'), headers);
+  }
+
+  async function readAll(): Promise<readonly MetricRead[]> {
+    const isReady = look().then(
+      () => 1,
+      () => 0,
+    );
+    const [value, others] = await Promise.all([isReady, readOthers()]);
+    return [...readMetrics([metric('partner_network_ready', () => value)]), ...others];
   }
 
   const routes = new Map([
     ['/healthz', { answer: async ({ headers }: Exchange) => plainText('alive', headers) }],
     ['/readyz', { answer: readiness }],
-    ['/metrics', metricsRoute(readMetrics)],
+    ['/metrics', metricsRoute(readAll)],
   ]);
   const server = createHttpServer();
   // Probes come every few seconds: only their failures are logged.

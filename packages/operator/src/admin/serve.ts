@@ -16,6 +16,7 @@ import { createHttpServer, listen, portOf, serveSite } from '@partner-network/ht
 import { openCursors } from '@partner-network/service/cursors/key-refresh';
 import { createJournal } from '@partner-network/service/receipts/journal';
 import { drainOn } from '@partner-network/service/serve/drain';
+import { createKeyExpiry } from '@partner-network/service/serve/key-expiry';
 import type { Store } from '@partner-network/store/port';
 import type { Logger } from 'pino';
 import { consoleOperations } from '../console/site.ts';
@@ -108,7 +109,9 @@ export async function adminUntilStopped(
   const watched = watchThisProcess();
   opened.defer(watched.close);
   const metrics = [buildInfo(environment, database.engine), ...watched.metrics, ...admin.metrics];
-  const health = await startHealth(place.host, place.port, store.ping, async () => readMetrics(metrics), log);
+  const readExpiry = createKeyExpiry(store, 'administration');
+  const read = async () => [...readMetrics(metrics), ...(await readExpiry())];
+  const health = await startHealth(place.host, place.port, store.ping, read, log);
   operations.defer(health.close);
   output.remark(
     `Administering ${environment} at ${publicUrl}${adminBasePath} on the database ${store.location}; ` +

@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { exported } from '../../../store/test/suite/exports.ts';
 import { adminKeys, createAdminKeys, startAdmin } from '../../../testkit/admin/started.ts';
 import { openTestDatabase } from '../../../testkit/fixtures/database.ts';
-import { fillFixture } from '../../../testkit/fixtures/fixture.ts';
+import { byTest, createdAt, fillFixture, future } from '../../../testkit/fixtures/fixture.ts';
 import { assertFailed, commandLine, run } from '../../../testkit/fixtures/run.ts';
 import { connectTo } from '../../../testkit/servers/postgres.ts';
 import { urlInRole } from '../../../testkit/servers/roles.ts';
@@ -15,6 +15,14 @@ import { type Body, engines } from './scene.ts';
 async function filled(t: TestContext, engine: string) {
   const database = await openTestDatabase(t, 'fixture', fillFixture, engine);
   await createAdminKeys(database.store);
+  const expiring = {
+    id: 'EXPIRING',
+    name: 'CI',
+    role: 'VIEWER' as const,
+    last_four: 'abcd',
+    created_at: createdAt,
+  };
+  await database.store.createAdminKey({ ...expiring, expires_at: future }, new Uint8Array(32), byTest);
   return database;
 }
 
@@ -58,6 +66,8 @@ for (const engine of engines) {
     assert.deepEqual(new Set(await stored()), new Set([300]));
     assert.equal((await fetch(`${second.operations}/readyz`)).status, 200);
     const metrics = await (await fetch(`${second.operations}/metrics`)).text();
+    assert.match(metrics, /^partner_network_ready 1$/m);
+    assert.match(metrics, /^partner_network_key_expiry_seconds \d+/m);
     assert.match(metrics, /^partner_network_batches_total\{kind="balances",outcome="committed"\} 40$/m);
     second.signal('SIGTERM');
     assert.equal(await second.ended, 0);

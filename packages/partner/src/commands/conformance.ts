@@ -11,6 +11,7 @@ import {
   type Option,
   oneOf,
   optional,
+  orInFile,
   Problem,
   plainText,
   variableOnly,
@@ -36,8 +37,9 @@ const file = plainText(commandLineBounds.pathCharacters);
 const fromVariables = Object.fromEntries(
   Object.entries(variables).map(([variable, help]) => {
     const read = variable.endsWith('_KEY') ? apiKey : plainText(lengths.grantId);
+    if (variable !== keyVariable) return [variable, variableOnly(variable, read, help)];
     const missing = 'is not set. Set it to an API key with both scopes.';
-    return [variable, variableOnly(variable, read, help, variable === keyVariable ? { missing } : undefined)];
+    return [variable, orInFile(variableOnly(variable, read, help, { missing }))];
   }),
 ) as Record<Variable, Option<string | undefined>>;
 

@@ -5,6 +5,7 @@ import {
   httpUrl,
   type Option,
   optional,
+  orInFile,
   Problem,
   plainText,
   setting,
@@ -52,14 +53,16 @@ export const callOptions = {
   json: flag('print one JSON document; without it, output to a pipe or file is JSON Lines'),
   curl: flag('print the request as a curl command, and do not send it'),
   'base-url': address,
-  'api-key': variableOnly(
-    keyVariable,
-    apiKey,
-    'your API key, required without --curl; not a flag, because other users can see flags',
-    {
-      unless: 'curl',
-      missing: 'is not set. Set it to your API key. A sandbox prints a demo key when it starts.',
-    },
+  'api-key': orInFile(
+    variableOnly(
+      keyVariable,
+      apiKey,
+      'your API key, required without --curl; not a flag, because other users can see flags',
+      {
+        unless: 'curl',
+        missing: 'is not set. Set it to your API key. A sandbox prints a demo key when it starts.',
+      },
+    ),
   ),
 };
 

@@ -90,7 +90,9 @@ export const rehearse = command({
       for (const [index, { variables, verdict }] of queue) {
         ending.signal.throwIfAborted();
         const signal = AbortSignal.any([ending.signal, AbortSignal.timeout(timeout * 1_000)]);
-        const ended = await runProgram(program, { ...process.env, ...variables }, signal);
+        // Without the file of another key, which a partner's own program may prefer.
+        const { PARTNER_NETWORK_API_KEY_FILE: _, ...own } = process.env;
+        const ended = await runProgram(program, { ...own, ...variables }, signal);
         ending.signal.throwIfAborted();
         results[index] = { ...ended, ...(await verdict()) };
         if (process.stderr.isTTY) output.remark(`${results[index].scenario}: done.`);

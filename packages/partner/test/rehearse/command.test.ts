@@ -115,14 +115,18 @@ test('exits 3 if the program cannot be started or sends no request, and says wha
     exitStatus: 3,
     message: /EACCES\. Check its name, or give its path\./,
   });
-  await assert.rejects(inside(['--', process.execPath, '-e', 'console.log("done")']), {
+  // The file of another key would be a second setting.
+  process.env.PARTNER_NETWORK_API_KEY_FILE = 'file';
+  const program = 'console.log("done", process.env.PARTNER_NETWORK_API_KEY_FILE)';
+  await assert.rejects(inside(['--', process.execPath, '-e', program]), {
     exitStatus: 3,
     message: [
       'No request with the key arrived at the base URL: the command exited with status 0 and printed last:',
-      'done',
+      'done undefined',
       'It must use PARTNER_NETWORK_BASE_URL, PARTNER_NETWORK_API_KEY, and add paths such as /brands to the whole base URL.',
     ].join('\n'),
   });
+  delete process.env.PARTNER_NETWORK_API_KEY_FILE;
 });
 
 for (const [words, message] of [

@@ -11,6 +11,7 @@ import type { Served } from '@partner-network/store/served';
 import type { Logger } from 'pino';
 import type { ServeSettings } from '../settings/serve.ts';
 import { drainOn } from './drain.ts';
+import { createKeyExpiry } from './key-expiry.ts';
 import type { Serving } from './service.ts';
 
 type Open = (
@@ -33,7 +34,12 @@ export async function serveUntilStopped(settings: ServeSettings, open: Open, out
   const { publicUrl, address, database: served } = serving;
 
   const build = buildInfo(environment, database.engine);
-  const read = async () => [...readMetrics([build]), ...(await serving.readMetrics())];
+  const readExpiry = createKeyExpiry(served, 'partners');
+  const read = async () => [
+    ...readMetrics([build]),
+    ...(await readExpiry()),
+    ...(await serving.readMetrics()),
+  ];
   // Only now: as soon as this is ready, a balancer sends requests.
   const health = await startHealth(
     settings.operations.host,

@@ -2,6 +2,7 @@
 import { postgresBounds } from '@partner-network/common/bounds/postgres';
 import {
   oneOf,
+  orInFile,
   Problem,
   repeatedSetting,
   setting,
@@ -33,12 +34,14 @@ export const databaseSettings = {
     'environment that the database belongs to',
   ),
   database: {
-    ...setting(
-      'URL',
-      'DATABASE_URL',
-      databaseUrl,
-      undefined,
-      'sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/NAME',
+    ...orInFile(
+      setting(
+        'URL',
+        'DATABASE_URL',
+        databaseUrl,
+        undefined,
+        'sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/NAME',
+      ),
     ),
     default: 'sqlite:data/<environment>.db',
   },
@@ -46,13 +49,15 @@ export const databaseSettings = {
 
 /** The flags for a Postgres database. */
 export const postgresSettings = {
-  replica: repeatedSetting(
-    'URL',
-    'DATABASE_REPLICA_URLS',
-    replicaUrl,
-    postgresBounds.mostReplicas,
-    `Postgres standby to read brands from, at most ${postgresBounds.mostReplicas}; ` +
-      'the variable takes several, separated by commas',
+  replica: orInFile(
+    repeatedSetting(
+      'URL',
+      'DATABASE_REPLICA_URLS',
+      replicaUrl,
+      postgresBounds.mostReplicas,
+      `Postgres standby to read brands from, at most ${postgresBounds.mostReplicas}; ` +
+        'the variable takes several, separated by commas',
+    ),
   ),
   connections: setting(
     'N',

@@ -1,7 +1,13 @@
 /** The settings of `serve`, and what the service is built with. */
 import { limiterBounds } from '@partner-network/common/bounds/limiter';
 import { serveBounds } from '@partner-network/common/bounds/serve';
-import { Problem, setting, type Values, wholeNumber } from '@partner-network/common/command-line/options';
+import {
+  orInFile,
+  Problem,
+  setting,
+  type Values,
+  wholeNumber,
+} from '@partner-network/common/command-line/options';
 import { instanceName } from '@partner-network/common/instance';
 import type { StoreOptions } from '@partner-network/store/address';
 import { parseRedisUrl, type RedisAddress } from '../limiter/redis/url.ts';
@@ -24,12 +30,14 @@ const sharedSettings = {
     1,
     `number of processes that answer requests, 1 to ${serveBounds.mostWorkers}; more than 1 needs Postgres`,
   ),
-  redis: setting(
-    'URL',
-    'REDIS_URL',
-    redisUrl,
-    undefined,
-    'Redis for one rate limit over all instances; without it, each instance counts alone',
+  redis: orInFile(
+    setting(
+      'URL',
+      'REDIS_URL',
+      redisUrl,
+      undefined,
+      'Redis for one rate limit over all instances; without it, each instance counts alone',
+    ),
   ),
   instances: setting(
     'N',

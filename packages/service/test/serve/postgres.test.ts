@@ -1,8 +1,9 @@
 /** What an operator does on Postgres, with the real executable, on a server that requires a password. */
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
 import { createCaller } from '../../../testkit/fixtures/http.ts';
 import { assertFailed, type Finished, run, serve } from '../../../testkit/fixtures/run.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
@@ -58,9 +59,12 @@ function lineOn(url: string) {
   return { command, json };
 }
 
+/** Serves with the URL from a file, which no other process can see. */
 async function serveOn(t: TestContext, url: string) {
   const flags = ['--drain-delay', '0', '--log-level', 'trace'];
-  const served = await serve(t, flags, { variables: { DATABASE_URL: url } });
+  const file = join(temporaryFolder(t), 'database-url');
+  writeFileSync(file, `${url}\n`);
+  const served = await serve(t, flags, { variables: { DATABASE_URL_FILE: file } });
   const caller = createCaller(served.port);
   t.after(() => caller.disconnect());
   return { ...caller, ...served };
@@ -111,6 +115,23 @@ test(
   },
 );
 
+/** Finds the password in the file of PGPASSFILE as psql does, without a word about the file. */
+async function assertPasswordFile(t: TestContext, { port }: Guarded): Promise<void> {
+  const PGPASSFILE = join(temporaryFolder(t), 'passwords');
+  const DATABASE_URL = `postgres://network@127.0.0.1:${port}/network`;
+  const list = () => run(['partners', 'list', '--json'], { variables: { DATABASE_URL, PGPASSFILE } });
+  const others = `# a comment\n*:1:*:*:wr0ng\n127.0.0.1:${port}:other\\:one:*:wr0ng\n`;
+  writeFileSync(PGPASSFILE, `${others}*:${port}:network:net\\work:${password}\n*:*:*:*:wr0ng\n`, {
+    mode: 0o600,
+  });
+  const { status, stdout, stderr } = await list();
+  assert.deepEqual([status, stderr], [0, '']);
+  assert.equal(JSON.parse(stdout)[0].id, 'acme');
+
+  chmodSync(PGPASSFILE, 0o640);
+  assertFailed(await list(), 1, /\(others may read the password file .*: set its mode to 0600\)/);
+}
+
 test('prints no password, neither when the server refuses it nor when it goes away', limits, async (t) => {
   const server = await startGuarded(t);
   const url = server.addressFor('network');
@@ -128,6 +149,8 @@ test('prints no password, neither when the server refuses it nor when it goes aw
   const { status, stdout } = await refused.command(['doctor']);
   assert.equal(status, 1);
   assert.match(stdout, /^✗ database .*\(password authentication failed .*\n +Correct the password:/m);
+
+  await assertPasswordFile(t, server);
 
   const service = await serveOn(t, url);
   assert.equal((await service.brands('', { key })).status, 200);

@@ -6,7 +6,7 @@ import { ownVersion } from '../../../common/src/version.ts';
 import { databaseSchema } from '../../../store/src/sqlite/migrate.ts';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { assertFailed, commandLine } from '../../../testkit/fixtures/run.ts';
-import { fixtureLine, serveSandbox } from '../../../testkit/fixtures/served.ts';
+import { fixtureLine, metricOf, serveSandbox } from '../../../testkit/fixtures/served.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { placeSqliteOf } from '../../../testkit/releases/releases.ts';
 import { needsPromtool, promtool } from '../../../testkit/servers/promtool.ts';
@@ -127,6 +127,7 @@ test('while it drains it is not ready but answers, and a second signal ends it',
   signal('SIGTERM');
   while ((await statusOf(`${operationsUrl}/readyz`)) !== 503);
   assert.equal(await statusOf(`${operationsUrl}/healthz`), 200);
+  assert.equal(await metricOf(operationsUrl, 'partner_network_ready'), 0);
   // On the open connection, and on a new one.
   for (let times = 0; times < 2; times += 1) {
     const { status, headers } = await brands('', { key: keys.acme });

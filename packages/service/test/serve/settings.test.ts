@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import type { Command } from '../../../common/src/command-line/command.ts';
 import { httpUrl, Problem } from '../../../common/src/command-line/options.ts';
@@ -9,6 +9,7 @@ import { doctor } from '../../../operator/src/commands/doctor.ts';
 import { sandbox } from '../../../operator/src/commands/sandbox.ts';
 import { serve } from '../../../operator/src/commands/serve.ts';
 import { listBrands } from '../../../partner/src/commands/lists.ts';
+import { describedCommands } from '../../../partner-network/src/main.ts';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
 import { assertFailed, commandLine, run } from '../../../testkit/fixtures/run.ts';
@@ -196,6 +197,55 @@ test('each variable that is set but empty is an error, except those of OpenTelem
       .map((variable) => `${variable} is set but empty. Set it to a value, or unset it.`);
     assert.ok(expected.length > 0);
     assert.deepEqual(parseLine({ options }, [], empty).problems, expected);
+  }
+});
+
+test('a secret can be in a file, whose content and path are never printed', (t) => {
+  const path = join(temporaryFolder(t), 'secret');
+  const read = (content: string, more: Record<string, string> = {}, words: string[] = []) => {
+    writeFileSync(path, content);
+    return parseLine(serve, words, { DATABASE_URL_FILE: path, ...more });
+  };
+  for (const end of ['', '\n', '\r\n'])
+    assert.deepEqual(read(`sqlite:x${end}`).values.database, { engine: 'sqlite', path: 'x' });
+  assert.deepEqual(read('mysql://x', {}, ['--database', 'sqlite:y']).problems, []);
+
+  const problems = {
+    '': 'The file in DATABASE_URL_FILE is empty.',
+    '\n': 'The file in DATABASE_URL_FILE is empty.',
+    'sqlite:x\n\n': 'The file in DATABASE_URL_FILE must contain one line of text.',
+    'sqlite:x\0': 'The file in DATABASE_URL_FILE must contain one line of text.',
+  };
+  for (const [content, problem] of Object.entries(problems))
+    assert.deepEqual(read(content).problems, [problem], content);
+  const [wrong = ''] = read('s3cret').problems;
+  assert.match(wrong, /^The content of the file in DATABASE_URL_FILE must be sqlite:PATH or /);
+  assert.doesNotMatch(wrong, /s3cret/);
+  for (const DATABASE_URL of ['sqlite:y', ''])
+    assert.deepEqual(read('sqlite:x', { DATABASE_URL }).problems, [
+      'DATABASE_URL and DATABASE_URL_FILE are both set. Unset one of them.',
+    ]);
+  for (const [wrongPath, code] of [
+    [join(path, 's3cret'), 'ENOTDIR'],
+    [`${path}-s3cret`, 'ENOENT'],
+    [dirname(path), 'EISDIR'],
+  ])
+    assert.deepEqual(read('x', { DATABASE_URL_FILE: wrongPath! }).problems, [
+      `The file in DATABASE_URL_FILE cannot be read (${code}).`,
+    ]);
+  assert.deepEqual(read('x', { DATABASE_URL_FILE: '' }).problems, [
+    'DATABASE_URL_FILE is set but empty. Set it to a value, or unset it.',
+  ]);
+});
+
+test('every command takes its secrets from files', async () => {
+  const secrets = /^(DATABASE_URL|DATABASE_REPLICA_URLS|REDIS_URL|PARTNER_NETWORK_API_KEY)$/;
+  const commands = (await describedCommands()).flatMap((group) => group.commands);
+  for (const { name, command, help } of commands) {
+    for (const { variable = '', hasFile = false } of Object.values(command.options)) {
+      assert.equal(hasFile, secrets.test(variable), `${name}: ${variable}`);
+      if (hasFile) assert.match(help, new RegExp(`[[ ]${variable}_FILE\\]`), name);
+    }
   }
 });
 

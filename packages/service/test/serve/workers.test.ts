@@ -8,7 +8,12 @@ import { fillDatabase, fixtureDatabase } from '../../../testkit/fixtures/databas
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { assertUnavailable } from '../../../testkit/fixtures/http.ts';
 import { assertFailed, run } from '../../../testkit/fixtures/run.ts';
-import { requestsShed, type ServedSandbox, serveSandbox } from '../../../testkit/fixtures/served.ts';
+import {
+  metricOf,
+  requestsShed,
+  type ServedSandbox,
+  serveSandbox,
+} from '../../../testkit/fixtures/served.ts';
 import { mostWithinASecond, type Span } from '../../../testkit/fixtures/spans.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { freePort, listenOnAnyPort } from '../../../testkit/servers/free-port.ts';
@@ -107,6 +112,7 @@ test('all workers answer on one address, and count the rate of a partner togethe
   const counted = Number(/source="memory",outcome="admitted"\} (\d+)\n/.exec(metrics)?.[1]);
   // A request can be admitted and then shed.
   assert.ok(counted >= admitted.length && counted <= admitted.length + shed.length, metrics);
+  assert.deepEqual(metrics.match(/^partner_network_ready.*/gm), ['partner_network_ready 1']);
   for (const worker of [1, 2, 3]) {
     assert.match(metrics, new RegExp(`database_connections\\{state="open",worker="${worker}"\\} \\d`));
   }
@@ -192,6 +198,7 @@ test('workers that end while the database is away come back with it, and are not
   for (const pid of workers) process.kill(pid, 'SIGKILL');
   const statusOf = async (path: string) => (await fetch(`${served.operationsUrl}${path}`)).status;
   await until(10_000, async () => (await statusOf('/readyz')) === 503);
+  assert.equal(await metricOf(served.operationsUrl, 'partner_network_ready'), 0);
   await server.start();
   // Metrics are also read from workers that are starting.
   await until(20_000, async () => {

@@ -57,7 +57,7 @@ test('a trace covers a request through http, limiter and store, and the log line
 
   const { 'service.instance.id': instance, 'service.version': version, ...resource } = request!.resource;
   assert.match(String(instance), new RegExp(`^[0-9a-f]{12}-${process.pid}$`));
-  assert.match(String(version), /^\d+\.\d+\.\d+$/);
+  assert.match(String(version), /^\d+\.\d+\.\d+(-dev)?$/);
   assert.equal(resource['service.name'], 'partner-network');
   assert.equal(resource['deployment.environment.name'], 'sandbox');
 });

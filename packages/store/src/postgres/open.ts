@@ -8,6 +8,7 @@ import { createAccounts } from '../sql/accounts.ts';
 import { createAuditLog } from '../sql/audit.ts';
 import { createRotation } from '../sql/cursor-keys.ts';
 import { createAdminKeys } from '../sql/keys/admin-keys.ts';
+import { createExpiry } from '../sql/keys/keys.ts';
 import { createMoves } from '../sql/moves.ts';
 import { connectToPrimary } from './connections/connect.ts';
 import { addressOf, type Connection, urlUnderName } from './connections/connection.ts';
@@ -86,6 +87,7 @@ export async function openPostgres(
     ping: () => primaryWatch.ping().then(readiness),
     ...createAccounts(primary, grantLocks),
     ...createAdminKeys(primary),
+    ...createExpiry(primary),
     rotateCursorKey: createRotation(primary, rotationOptions),
     ...createReceipts(journal, isSpread),
     ...createMoves(primary),

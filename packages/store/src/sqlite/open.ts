@@ -10,6 +10,7 @@ import { createAccounts } from '../sql/accounts.ts';
 import { createAuditLog } from '../sql/audit.ts';
 import { createRotation } from '../sql/cursor-keys.ts';
 import { createAdminKeys } from '../sql/keys/admin-keys.ts';
+import { createExpiry } from '../sql/keys/keys.ts';
 import { createMoves } from '../sql/moves.ts';
 import { plainSql, translated } from './engine.ts';
 import { createExport } from './exports.ts';
@@ -71,6 +72,7 @@ export function openSqlite(file: string, environment: Environment, purpose: Purp
       ...createReads(db, watch),
       ...createAccounts(sql),
       ...createAdminKeys(sql),
+      ...createExpiry(sql),
       rotateCursorKey: createRotation(sql),
       ...createMoves(sql),
       ...createAuditLog(sql, oneAtATime, auditInRanges),

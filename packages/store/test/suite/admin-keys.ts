@@ -80,4 +80,32 @@ export const adminKeyTests: StoreTests = {
       assert.equal(await store.rotateAdminKey(id, { ...replacement, id: 'other' }, byTest), undefined);
     assert.deepEqual(pluck(await store.listAdminKeys(), 'id'), ['new', 'old', 'past']);
   },
+
+  'finds the first expiry of keys that still work, of partners and of administration apart': async (open) => {
+    const store = await open();
+    const first = (of: 'partners' | 'administration') => store.firstExpiry(of, at(0));
+    const at = (minutes: number) => new Date(Date.parse(createdAt) + minutes * 60_000).toISOString();
+    assert.deepEqual([await first('partners'), await first('administration')], [undefined, undefined]);
+    let fill = 0;
+    for (const partner of ['acme', 'disabled']) {
+      await store.createPartner({ id: partner, name: partner, created_at: createdAt }, byTest);
+      for (const [minutes, more] of [
+        [0, {}],
+        [1, { revoked_at: at(0) }],
+        [partner === 'acme' ? 3 : 2, {}],
+        [4, {}],
+        [undefined, {}],
+      ] as const) {
+        const key = { id: `${partner}-${minutes}`, last_four: 'abcd', created_at: createdAt, ...more };
+        const expiry = minutes === undefined ? {} : { expires_at: at(minutes) };
+        const api = { ...key, ...expiry, partner_id: partner, scopes: ['BRANDS_READ'] as const };
+        fill += 1;
+        await store.createKey(api, digest(fill), byTest);
+        if (partner === 'acme' && minutes !== 3)
+          await store.createAdminKey({ ...keyOf(key.id), ...more, ...expiry }, digest(fill), byTest);
+      }
+    }
+    await store.setPartnerDisabled('disabled', at(0), byTest);
+    assert.deepEqual([await first('partners'), await first('administration')], [at(3), at(4)]);
+  },
 };

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import { postgresBounds } from '@partner-network/common/bounds/postgres';
 import { within } from '@partner-network/common/timeout';
 import pg from 'pg';
+import { type Login, passwordOf } from './password-file.ts';
 import type { Prepared } from './prepared.ts';
 
 const { builtins } = pg.types;
@@ -56,6 +57,9 @@ export class Connection extends pg.Client {
       stream: () => socket,
     });
     this.#socket = socket;
+    // `pg` asks for it when the server does, if the URL and PGPASSWORD have none.
+    const login = this as { password?: unknown } & Login;
+    login.password ??= () => passwordOf(login);
     // With TLS, `pg` listens to a socket of its own, which wraps ours.
     this.connection.once('sslconnect', () => guard(this.connection.stream));
     // The statement that is running fails too. Without a listener the event would end the process.

@@ -1,6 +1,8 @@
 import { doctorBounds } from '@partner-network/common/bounds/doctor';
 import type { Scope } from '@partner-network/contract/scopes';
 import type { KeyOnFile } from '../../port.ts';
+import type { KeyOwner, Served } from '../../served.ts';
+import type { Sql } from '../statement.ts';
 
 /**
  * Selects the key with this digest, or a neighbor in the order of digests. An unknown key then costs as much
@@ -85,3 +87,17 @@ export const replacedKeys = `
   where k.expires_at > $1 and k.revoked_at is null and p.disabled_at is null
   group by k.id, k.partner_id, k.name, k.expires_at
   order by k.expires_at, k.id limit ${doctorBounds.doctorReplacedKeys}`;
+
+const firstExpiry: Readonly<Record<KeyOwner, string>> = {
+  partners: `
+    select min(k.expires_at) as at from api_keys k join partners p on p.id = k.partner_id
+    where k.expires_at > $1 and k.revoked_at is null and p.disabled_at is null`,
+  administration: 'select min(expires_at) as at from admin_keys where expires_at > $1 and revoked_at is null',
+};
+
+export function createExpiry(sql: Sql): Pick<Served, 'firstExpiry'> {
+  return {
+    firstExpiry: async (of, at) =>
+      ((await sql.rows(firstExpiry[of], at))[0]!.at as string | null) ?? undefined,
+  };
+}

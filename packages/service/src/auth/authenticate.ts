@@ -25,10 +25,11 @@ interface KeyKind<Key> {
 /** Finds the stored key of a partner that the request carries, or refuses. */
 export function identify(
   rawHeaders: readonly string[],
-  { findKey: find }: Pick<Reads, 'findKey'>,
+  reads: Pick<Reads, 'findKey'>,
   cache: KeyCache,
   environment: Environment,
 ): Promise<KeyOnFile> {
+  const find = (digest: Uint8Array) => reads.findKey(digest);
   const kind = { prefixes: keyPrefixes, environmentOf: environmentOfKey, find };
   return identifyAs(kind, rawHeaders, cache, environment);
 }

@@ -64,7 +64,7 @@ for (const engine of engines) {
     assert.deepEqual((await send(`/requests/${first}`)).body, { receipt: receipts[0] });
     const missing = await send('/requests/x');
     assertErrors(missing, 404, 'NOT_FOUND');
-    assert.match(missing.body.errors[0].detail, /Search the log of "partner-network serve"/);
+    assert.match(missing.body.errors[0].detail, /Search the log of "partner-network serve".* admin"/);
     assertErrors(await send('/audit?since=yesterday'), 400, ['INVALID_TIME', 'since']);
     const swapped = `since=${receipts[1]!.at}&until=${receipts[0]!.at}`;
     assertErrors(await send(`/audit?${swapped}`), 400, ['INVALID_TIME', 'since']);

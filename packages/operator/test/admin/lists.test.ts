@@ -55,6 +55,7 @@ for (const engine of engines) {
       (await send(`/receipts?${query}`)).body.receipts.map((receipt: Body) => receipt.request_id);
     const [first, second] = receipts.map(({ request_id }) => request_id);
     assert.deepEqual(await found('outcome=GRANT_REVOKED'), [second]);
+    assertErrors(await send('/receipts?outcome=granted'), 400, ['INVALID_ENUM_VALUE', 'outcome']);
     assert.deepEqual(await found('customer_id=alice'), [first]);
     assert.deepEqual(await found(`since=${receipts[1]!.at}`), [second]);
     assert.deepEqual(await found(`until=${receipts[1]!.at}`), [first]);

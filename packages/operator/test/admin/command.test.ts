@@ -167,6 +167,9 @@ test('its page and its OpenAPI document need no key', async (t) => {
   );
   const text = await page.text();
   assert.match(text, /<h2>Send a batch of balances<\/h2>/);
+  assert.match(text, /--data-binary @balances\.jsonl/);
+  assert.match(text, /<code>reason<\/code><\/strong> optional, string, 1 to 256 characters/);
+  assert.doesNotMatch(text, /undefined/);
   for (const [, path = ''] of text.matchAll(/href="((?!#)[^"]+)"/g)) {
     assert.equal((await fetch(`${address}/${path}`)).status, 200, path);
   }

@@ -17,7 +17,7 @@ import { entry } from '@partner-network/service/reference/plain';
 import { icon, plainHeaders, style } from '@partner-network/service/reference/routes';
 
 const openApiPath = `${adminBasePath}/openapi.json`;
-const jsonHeaders = ['Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-cache'];
+const jsonHeaders = ['Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store'];
 
 /** These paths need no key. */
 export function referenceRoutes(publicUrl: () => string): [string, Route][] {

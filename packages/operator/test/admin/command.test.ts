@@ -173,6 +173,8 @@ test('its page and its OpenAPI document need no key', async (t) => {
   for (const [, path = ''] of text.matchAll(/href="((?!#)[^"]+)"/g)) {
     assert.equal((await fetch(`${address}/${path}`)).status, 200, path);
   }
-  const document = (await (await fetch(`${address}/admin/v1/openapi.json`)).json()) as Body;
+  const answer = await fetch(`${address}/admin/v1/openapi.json`);
+  assert.equal(answer.headers.get('cache-control'), 'no-store');
+  const document = (await answer.json()) as Body;
   assert.equal(document.servers[0].url, `${address}/admin/v1`);
 });

@@ -218,7 +218,8 @@ function resultOf(report: ImportReport, { ids }: Seen): BatchResult {
 function sourceOf(body: readonly Buffer[], type: string): Source {
   if (type === list && !makeLines(body)) {
     const detail =
-      'Send one complete JSON list of records, such as [{…},{…}], or one record a line as application/x-ndjson.';
+      'Send one complete JSON list of records, such as [{…},{…}], or one record a line as ' +
+      'application/x-ndjson.';
     throw refusalOfBody([{ ...rejection('INVALID_JSON'), detail }]);
   }
   return () => readJsonLines(piecesOf(body));

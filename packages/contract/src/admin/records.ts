@@ -12,6 +12,7 @@ interface AdminRecord {
 
 export const text = (maxLength: number, description?: string): FieldSchema => ({
   type: 'string',
+  minLength: 1,
   maxLength,
   ...(description && { description }),
 });

@@ -13,7 +13,7 @@ import { createConsole } from '../console/routes.ts';
 import type { ConsoleParts } from '../console/site.ts';
 import { kindOfBatch } from './batch-sender.ts';
 import { createCalls } from './calls.ts';
-import { createIdentification } from './credentials.ts';
+import { createIdentification, inOwnWords } from './credentials.ts';
 import { referenceRoutes } from './reference.ts';
 import { readJsonBody } from './request.ts';
 import { type Match, matchPath } from './routes.ts';
@@ -54,7 +54,7 @@ export function createAdminRoutes(parts: ConsoleParts): Routes {
         answer(idOf(exchange.method), match, exchange).catch((error) => {
           const kind = kindOfBatch(idOf(exchange.method));
           if (kind !== undefined) batches.countRefused(kind);
-          throw error;
+          throw inOwnWords(error);
         }),
     };
   }

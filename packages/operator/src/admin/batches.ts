@@ -217,7 +217,9 @@ function resultOf(report: ImportReport, { ids }: Seen): BatchResult {
 
 function sourceOf(body: readonly Buffer[], type: string): Source {
   if (type === list && !makeLines(body)) {
-    const detail = 'Send a JSON list of records, or one record a line as application/x-ndjson.';
+    const detail =
+      'Send one complete JSON list of records, such as [{…},{…}], or one record a line as ' +
+      'application/x-ndjson.';
     throw refusalOfBody([{ ...rejection('INVALID_JSON'), detail }]);
   }
   return () => readJsonLines(piecesOf(body));

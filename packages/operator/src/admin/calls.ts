@@ -1,4 +1,6 @@
 /** Runs an operation for a key: role, path, query, body, handler. The API and the console share it. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { adminBounds } from '@partner-network/common/bounds/serve';
 import {
   type AdminOperation,
   type AdminOperationId,
@@ -7,12 +9,12 @@ import {
 import type { Exchange } from '@partner-network/http/handle';
 import { parseParameters } from '@partner-network/http/parameters/parameters';
 import type { Cursors } from '@partner-network/service/cursors/cursors';
-import type { AdminKeyOnFile, Store } from '@partner-network/store/port';
+import { type AdminKeyOnFile, type Store, StoreLocked } from '@partner-network/store/port';
 import { IdConflict, Missing } from '../operations/errors.ts';
 import { KeyNotActive } from '../operations/keys.ts';
 import type { BatchSender } from './batch-sender.ts';
 import { requireRole } from './credentials.ts';
-import { handlers } from './handlers.ts';
+import { type Call, handlers } from './handlers.ts';
 import type { ListQuery, Page } from './lists.ts';
 import { adminRefusal, notFound } from './refusals.ts';
 import { type Answered, authorOf, createBodyCheck, type Fields, pathOf, withTimes } from './request.ts';
@@ -48,14 +50,32 @@ export function createCalls({ store, cursors, batches }: CallParts) {
     const path = pathOf(operation, asked.encoded);
     const query = withTimes(parseParameters({ parameters: operation.parameters ?? {} }, asked.query));
     const body = checks[id]!(await asked.body(operation));
-    return handlers[id]({
+    const call: Call = {
       ...{ store, exchange, key, path, query, body, batches },
       by: (action) => authorOf(key, action, exchange, body.reason as string | undefined),
       page: (read) => readPage(cursors, id, query, read),
-    }).catch((error) => {
+    };
+    return whileLocked(() => handlers[id](call)).catch((error) => {
       throw refusalOf(error);
     });
   };
+}
+
+/**
+ * Repeats a change while another command holds its lock, for 2 s. So beside a feed, which locks the embedded
+ * database again and again, a revocation is not refused. Postgres waits by itself. Nothing is doubled: a
+ * handler changes something once, and a lock fails before that.
+ */
+async function whileLocked<Result>(change: () => Promise<Result>): Promise<Result> {
+  const endMs = performance.now() + adminBounds.lockMs;
+  for (;;) {
+    try {
+      return await change();
+    } catch (error) {
+      if (!(error instanceof StoreLocked) || performance.now() >= endMs) throw error;
+      await wait(adminBounds.lockRetryMs);
+    }
+  }
 }
 
 /** Reads a page. Its cursor is bound to the operation and to all parameters but `limit`. */

@@ -171,7 +171,7 @@ export const handlers: Readonly<Record<AdminOperationId, Handler>> = {
     if (receipt !== undefined) return { body: { receipt } };
     throw notFound(
       'No receipt has this id: only requests for balances leave one, until it is pruned. Search the log of ' +
-        '"partner-network serve" for request_id.',
+        '"partner-network serve" for request_id. The log of "partner-network admin" has batches and changes.',
     );
   },
 

@@ -5,6 +5,7 @@ import { refusal } from '@partner-network/http/refusal';
 import type { ApiKey, GrantStatus, Store } from '@partner-network/store/port';
 import { grantStatus, type ListedGrant, listGrants } from '../operations/grants.ts';
 import { keyStatus } from '../operations/keys.ts';
+import { isOutcome, someOutcome } from '../operations/receipts.ts';
 import type { Fields } from './request.ts';
 
 /** A page: the records, and where the next page begins. */
@@ -111,6 +112,9 @@ const nothing: Page = { records: [], next: undefined };
 
 export const listReceiptsPage: List = async (store, { values, limit, after }) => {
   const { request_id, customer_id: customerId, outcome } = values as Record<string, string | undefined>;
+  if (outcome !== undefined && !isOutcome(outcome)) {
+    throw refusal('INVALID_ENUM_VALUE', { allowed: someOutcome }, 'outcome');
+  }
   const owner = await ownerOf(store, values);
   if (owner === undefined || (request_id !== undefined && !isRequestId(request_id))) return nothing;
   const query = { ...owner, requestId: request_id?.toLowerCase(), customerId, outcome, ...spanOf(values) };

@@ -1,5 +1,6 @@
 /** The OpenAPI document of the administrative API, and its reference page: plain HTML, without a script. */
 import { escapeMarkup as escaped } from '@partner-network/common/text';
+import { adminLimits } from '@partner-network/contract/admin/limits';
 import {
   type AdminOperation,
   type AdminResult,
@@ -16,7 +17,7 @@ import { entry } from '@partner-network/service/reference/plain';
 import { icon, plainHeaders, style } from '@partner-network/service/reference/routes';
 
 const openApiPath = `${adminBasePath}/openapi.json`;
-const jsonHeaders = ['Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-cache'];
+const jsonHeaders = ['Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store'];
 
 /** These paths need no key. */
 export function referenceRoutes(publicUrl: () => string): [string, Route][] {
@@ -57,7 +58,9 @@ function pageOf(publicUrl: string): string {
 document</a></p>
 <p>Send an administrative key with every request: <code>Authorization: Bearer pna_…</code>. An operator
 creates it with <code>partner-network admin-keys create</code>. Every request can be repeated: a lost answer
-is never a doubled effect.</p>
+is never a doubled effect. A change may have a header <code>On-Behalf-Of: NAME</code>, for the audit log.</p>
+<p>A batch has one record a line, or is a JSON list. It has at most ${adminLimits.batchLines} lines and
+${adminLimits.batchBytes / 1024 / 1024} MiB, and may be packed with <code>Content-Encoding: gzip</code>.</p>
 <h2>Roles</h2>
 <dl>${roles.join('')}</dl>
 <nav aria-label="Operations"><h2>Operations</h2><ul>${links.join('')}</ul></nav>
@@ -70,18 +73,44 @@ ${operations.map(([id, operation]) => sectionOf(id, operation, publicUrl)).join(
 
 function sectionOf(id: string, operation: AdminOperation, publicUrl: string): string {
   const { method, path, role, summary, description, parameters = {}, bodies = [], statuses } = operation;
+  const { pathParameters = {}, errors = [] } = operation;
   const address = escaped(publicUrl + adminBasePath + path);
   const query = Object.entries(parameters).map(([name, parameter]) => entry({ name, ...parameter }));
-  const errors = operation.errors === undefined ? '' : `, ${operation.errors.join(', ')}`;
+  const inPath = Object.entries(pathParameters).map(([name, maxLength]) =>
+    entry({ name, required: true, schema: { type: 'string', minLength: 1, maxLength } }),
+  );
+  const refused = [400, 401, 403, 500, 503, ...errors].toSorted((one, other) => one - other);
   return `<section id="${id}">
 <h2>${escaped(summary)}</h2>
 <p><code>${method} ${address}</code></p>
 ${description === undefined ? '' : `<p>${inline(description)}</p>`}
-<p>Role: <code>${role}</code>. Statuses: ${statuses.join(', ')}; 400, 401, 403, 500, 503${errors}.</p>
+<pre><code>${escaped(curlOf(operation, publicUrl))}</code></pre>
+<p>Role: <code>${role}</code>. Statuses: ${statuses.join(', ')}; ${refused.join(', ')}.</p>
+${listOf('Path, percent-encoded', inPath)}
 ${listOf('Query parameters', query)}
 ${bodies.map((body) => listOf('Fields of the body', fieldsOf(body))).join('')}
 ${listOf(`Fields of the answer: ${answerOf(operation.result)}`, fieldsOf(adminRecords[operation.result.of]))}
 </section>`;
+}
+
+/** A command to paste. Its body has the required fields. */
+function curlOf({ method, path, role, bodies, isBodyOptional }: AdminOperation, publicUrl: string): string {
+  const isBatch = role === 'INGEST';
+  const schema = isBodyOptional ? undefined : bodies?.at(-1);
+  const type = isBatch ? 'application/x-ndjson' : 'application/json';
+  const data = isBatch
+    ? `--data-binary @${path.split('/')[1]}.jsonl`
+    : schema && `--data '${exampleOf(schema)}'`;
+  return [
+    `curl ${method === 'GET' ? '' : `-X ${method} `}'${publicUrl}${adminBasePath}${path}'`,
+    `-H "Authorization: Bearer $${isBatch ? 'INGEST' : 'ADMIN'}_KEY"`,
+    ...(data === undefined ? [] : [`-H 'Content-Type: ${type}'`, data]),
+  ].join(' \\\n  ');
+}
+
+function exampleOf({ required, properties }: RecordSchema): string {
+  const values = required.map((name) => [name, properties[name]?.items?.enum ?? '…']);
+  return JSON.stringify(Object.fromEntries(values));
 }
 
 /** The form of an answer, such as `{"keys":[…],"cursor"?}`. */

@@ -17,6 +17,7 @@ export function adminRefusal(code: AdminErrorCode, facts: Facts = {}, field?: st
 /** What a sentence says about flags of the command line. */
 const aboutFlags =
   /(?:, or name the partner of all brands with --partner| If it is not .* --personal-data allow\.)/;
+const aboutLines = / Each line is one record\./;
 
 /** An error of a body or of a line, which never repeats a value. */
 export function errorOfRejection({ code, detail, field }: Rejection) {
@@ -26,7 +27,9 @@ export function errorOfRejection({ code, detail, field }: Rejection) {
 
 /** Everything that is wrong with a body, at most 20 errors. */
 export function refusalOfBody(rejections: readonly Rejection[]): Refusal {
-  const errors = rejections.slice(0, maxErrors).map(errorOfRejection);
+  const errors = rejections
+    .slice(0, maxErrors)
+    .map((one) => errorOfRejection({ ...one, detail: one.detail.replace(aboutLines, '') }));
   return new Refusal(errors as unknown as Errors, [], 400);
 }
 

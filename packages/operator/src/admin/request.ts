@@ -8,7 +8,7 @@ import type { RecordSchema } from '@partner-network/contract/records';
 import { encodingOfBody, hasBody, readBody, typeOfBody } from '@partner-network/http/body';
 import type { Exchange } from '@partner-network/http/handle';
 import { decode } from '@partner-network/http/parameters/query';
-import { refusal } from '@partner-network/http/refusal';
+import { Refusal, refusal } from '@partner-network/http/refusal';
 import { headerValues } from '@partner-network/http/request';
 import type { AdminKeyOnFile, Author } from '@partner-network/store/port';
 import { createChecker } from '../ingest/check.ts';
@@ -110,6 +110,8 @@ function fits({ required }: RecordSchema, value: unknown): boolean {
   return required[0] === undefined || (typeof value === 'object' && value !== null && required[0] in value);
 }
 
+const badName = 'Write a name in UTF-8 to On-Behalf-Of, without invisible characters and keys.';
+
 /** Who makes a change. The name in `On-Behalf-Of` is a claim of the sender. */
 export function authorOf(
   { id }: AdminKeyOnFile,
@@ -125,8 +127,11 @@ export function authorOf(
   if (name !== undefined) {
     const max = adminLimits.reasonCharacters;
     if (isLongerThan(name, max)) throw refusal('VALUE_TOO_LONG', { max }, field);
-    const isSeen = name.trim() !== '' && printable(name) === name && !holdsKey(name);
-    if (!isSeen || !isCleanText(name)) throw refusal('INVALID_CHARACTER', {}, field);
+    if (name.trim() === '')
+      throw refusal('VALUE_EMPTY', { remedy: 'set it to a name or leave it out' }, field);
+    const isSound = printable(name) === name && isCleanText(name) && !holdsKey(name);
+    if (!isSound)
+      throw new Refusal([{ ...refusal('INVALID_CHARACTER', {}, field).errors[0], detail: badName }]);
   }
   const details = name === undefined ? {} : { on_behalf_of: name };
   return { actor: `admin-key:${id}`, action, reason, details };

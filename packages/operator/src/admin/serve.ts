@@ -29,7 +29,8 @@ import type { resolveAdmin } from './settings.ts';
 export type AdminSettings = ReturnType<typeof resolveAdmin>;
 
 const unknownPath = notFound(
-  `Correct the path, which must match exactly, for example ${adminBasePath}/partners.`,
+  `Correct the path, which must match exactly, for example ${adminBasePath}/balances/batches, without a ` +
+    'slash at the end; /docs lists all paths.',
 );
 
 /** A batch may take as long as its body and its work. */

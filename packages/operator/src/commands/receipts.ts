@@ -2,12 +2,11 @@ import { newest, printNewest, spanConflicts, timeSpan } from '@partner-network/c
 import { optional, Problem, plainText } from '@partner-network/common/command-line/options';
 import { type Column, issuedIdCells, neverShortened } from '@partner-network/common/command-line/table';
 import { isRequestId } from '@partner-network/common/ids';
-import { errorCatalogue } from '@partner-network/contract/errors';
 import { lengths } from '@partner-network/contract/limits';
-import { rehearsedOutcomes } from '@partner-network/service/rehearsals/scenarios';
 import type { Receipt } from '@partner-network/store/port';
 import { requireKey } from '../operations/keys.ts';
 import { requirePartner } from '../operations/partners.ts';
+import { isOutcome, someOutcome } from '../operations/receipts.ts';
 import { customerId, onDatabase, partnerId } from './database.ts';
 import { pruning } from './pruning.ts';
 
@@ -19,12 +18,8 @@ function requestId(text: string): string | Problem {
       );
 }
 
-const outcomes = ['GRANTED', ...Object.keys(errorCatalogue), ...Object.values(rehearsedOutcomes)];
-
 function outcome(text: string): string | Problem {
-  return outcomes.includes(text)
-    ? text
-    : new Problem('must be GRANTED or the code of an error, such as GRANT_REVOKED.');
+  return isOutcome(text) ? text : new Problem(`must be ${someOutcome}.`);
 }
 
 export const listReceipts = onDatabase({

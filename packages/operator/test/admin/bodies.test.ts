@@ -42,7 +42,9 @@ test('everything that is wrong with a body is said at once, and nothing is writt
     assertErrors(await sent(body), 400, 'INVALID_JSON');
   }
   assertErrors(await sent('{"name":"P","name":"Q"}'), 400, ['DUPLICATE_KEY', 'name']);
-  assertErrors(await sent('[]'), 400, 'EXPECTED_OBJECT');
+  const list = await sent('[]');
+  assertErrors(list, 400, 'EXPECTED_OBJECT');
+  assert.equal(list.body.errors[0].detail, 'Write a JSON object here.');
   assertErrors(await sent(`{"name":"${'x'.repeat(65_536)}"}`), 413, 'BODY_TOO_LARGE');
   const typed = await send('/partners/p', { method: 'PUT', body: '{"name":"P"}' });
   assertErrors(typed, 415, 'UNSUPPORTED_MEDIA_TYPE');

@@ -148,8 +148,15 @@ test('On-Behalf-Of is kept as a claim; a wrong one is refused', async (t) => {
   await put('/partners/p', { name: 'P' }, { headers });
   const [entry] = await store.listAudit({ limit: 1 });
   assert.equal(entry?.details.on_behalf_of, 'Zoë');
-  const long = { 'on-behalf-of': 'x'.repeat(257) };
-  assert.equal((await put('/partners/q', { name: 'Q' }, { headers: long })).status, 400);
+  for (const [name, code] of [
+    ['x'.repeat(257), 'VALUE_TOO_LONG'],
+    ['', 'VALUE_EMPTY'],
+    [Buffer.from('a\u200bb').toString('latin1'), 'INVALID_CHARACTER'],
+  ] as const) {
+    const refused = await put('/partners/q', { name: 'Q' }, { headers: { 'on-behalf-of': name } });
+    assertErrors(refused, 400, [code, 'On-Behalf-Of']);
+    assert.doesNotMatch(refused.body.errors[0].detail, /percent/);
+  }
   assert.equal(await store.findPartner('q'), undefined);
 });
 

@@ -74,17 +74,28 @@ for (const engine of engines) {
   });
 }
 
-test('a batch behind a lock gets 503 after 2 s, and is written later (sqlite)', async (t) => {
+/** A change that revokes access. */
+const disableAt = (address: string) =>
+  fetch(`${address}/admin/v1/partners/acme/disable`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${adminKeys.SUPPORT}` },
+  });
+
+test('a batch and a change behind a lock get 503 after 2 s, and are written later (sqlite)', async (t) => {
   const { url } = await filled(t, 'sqlite');
-  const { send } = await startAdmin(t, url, quiet);
+  const { send, address } = await startAdmin(t, url, quiet);
   const writer = new DatabaseSync(url.slice('sqlite:'.length));
   t.after(() => writer.close());
   writer.exec('begin immediate');
   const refused = await send('balances', lineOf('locked', 1));
   assert.equal(refused.status, 503);
   assert.equal(refused.headers.get('retry-after'), '1');
+  const startedMs = performance.now();
+  assert.equal((await disableAt(address)).status, 503);
+  assert.ok(performance.now() - startedMs >= 2_000, 'the change waited');
   writer.exec('rollback');
   assert.equal((await send('balances', lineOf('locked', 1))).status, 200);
+  assert.equal((await disableAt(address)).status, 200);
 });
 
 test('a batch and a change behind a lock get 503 after 2 s, and are written later (postgres)', async (t) => {
@@ -98,17 +109,12 @@ test('a batch and a change behind a lock get 503 after 2 s, and are written late
   assert.equal((await send('balances', lineOf('locked', 1))).status, 200);
   // A change waits as long.
   await owner.query('begin; lock table partners in access exclusive mode');
-  const disable = () =>
-    fetch(`${address}/admin/v1/partners/acme/disable`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${adminKeys.SUPPORT}` },
-    });
   const startedMs = performance.now();
-  const late = await disable();
+  const late = await disableAt(address);
   assert.deepEqual([late.status, late.headers.get('retry-after')], [503, '1']);
   assert.ok(performance.now() - startedMs < 20_000, 'not the 38 s of the whole request');
   await owner.query('rollback');
-  assert.equal((await disable()).status, 200);
+  assert.equal((await disableAt(address)).status, 200);
 });
 
 test('a batch finds a new connection after the database has restarted', async (t) => {
@@ -171,9 +177,14 @@ test('its page and its OpenAPI document need no key', async (t) => {
   );
   const text = await page.text();
   assert.match(text, /<h2>Send a batch of balances<\/h2>/);
+  assert.match(text, /--data-binary @balances\.jsonl/);
+  assert.match(text, /<code>reason<\/code><\/strong> optional, string, 1 to 256 characters/);
+  assert.doesNotMatch(text, /undefined/);
   for (const [, path = ''] of text.matchAll(/href="((?!#)[^"]+)"/g)) {
     assert.equal((await fetch(`${address}/${path}`)).status, 200, path);
   }
-  const document = (await (await fetch(`${address}/admin/v1/openapi.json`)).json()) as Body;
+  const answer = await fetch(`${address}/admin/v1/openapi.json`);
+  assert.equal(answer.headers.get('cache-control'), 'no-store');
+  const document = (await answer.json()) as Body;
   assert.equal(document.servers[0].url, `${address}/admin/v1`);
 });

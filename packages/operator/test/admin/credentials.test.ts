@@ -42,7 +42,9 @@ test('a missing, malformed or unknown key, and a key of a partner, are all UNAUT
   const { send, address } = await adminScene(t, 'sqlite');
   const unknown = adminKeyOf('sandbox', 'never'.padEnd(43, '0'));
   for (const key of [unknown, keys.acme, `${adminKeys.ADMIN}x`, 'x']) {
-    assertErrors(await send('/partners', { key }), 401, 'UNAUTHORIZED');
+    const refused = await send('/partners', { key });
+    assertErrors(refused, 401, 'UNAUTHORIZED');
+    assert.match(refused.body.errors[0].detail, /administrative key, which begins with pna_/);
   }
   assert.equal((await fetch(`${address}/admin/v1/partners`)).status, 401);
   const live = adminKeyOf('production', 'live'.padEnd(43, '0'));
@@ -64,7 +66,9 @@ test('a revoked key is refused within a second, and an expired one at once', asy
   keepKey(text);
   const key = { id: 'ADMIN_OLD', name: 'old', role: 'ADMIN', last_four: text.slice(-4) } as const;
   await store.createAdminKey({ ...key, created_at: createdAt, expires_at: past }, digestOfKey(text), byTest);
-  assertErrors(await send('/partners', { key: text }), 401, 'API_KEY_EXPIRED');
+  const expired = await send('/partners', { key: text });
+  assertErrors(expired, 401, 'API_KEY_EXPIRED');
+  assert.match(expired.body.errors[0].detail, /^Ask the operator for another administrative key/);
   assert.equal((await send('/partners', { role: 'VIEWER' })).status, 200);
   await store.revokeAdminKey('ADMIN_VIEWER', createdAt, byTest);
   const revokedMs = performance.now();

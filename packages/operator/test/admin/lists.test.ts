@@ -55,6 +55,7 @@ for (const engine of engines) {
       (await send(`/receipts?${query}`)).body.receipts.map((receipt: Body) => receipt.request_id);
     const [first, second] = receipts.map(({ request_id }) => request_id);
     assert.deepEqual(await found('outcome=GRANT_REVOKED'), [second]);
+    assertErrors(await send('/receipts?outcome=granted'), 400, ['INVALID_ENUM_VALUE', 'outcome']);
     assert.deepEqual(await found('customer_id=alice'), [first]);
     assert.deepEqual(await found(`since=${receipts[1]!.at}`), [second]);
     assert.deepEqual(await found(`until=${receipts[1]!.at}`), [first]);
@@ -64,7 +65,7 @@ for (const engine of engines) {
     assert.deepEqual((await send(`/requests/${first}`)).body, { receipt: receipts[0] });
     const missing = await send('/requests/x');
     assertErrors(missing, 404, 'NOT_FOUND');
-    assert.match(missing.body.errors[0].detail, /Search the log of "partner-network serve"/);
+    assert.match(missing.body.errors[0].detail, /Search the log of "partner-network serve".* admin"/);
     assertErrors(await send('/audit?since=yesterday'), 400, ['INVALID_TIME', 'since']);
     const swapped = `since=${receipts[1]!.at}&until=${receipts[0]!.at}`;
     assertErrors(await send(`/audit?${swapped}`), 400, ['INVALID_TIME', 'since']);

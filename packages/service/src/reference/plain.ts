@@ -160,7 +160,7 @@ function boundsOf(schema: Schema): string[] {
   if (items?.enum !== undefined) return [`list of ${items.enum.join(', ')}`];
   if (schema.enum !== undefined) return [schema.enum.join(' or ')];
   const bounds = [format === 'date-time' ? 'date and time' : type];
-  if (minimum !== undefined) bounds.push(`${minimum} to ${schema.maximum}`);
+  if (schema.maximum !== undefined) bounds.push(`${minimum} to ${schema.maximum}`);
   if (minLength !== undefined) {
     const { maxLength } = schema;
     bounds.push(`${minLength === maxLength ? minLength : `${minLength} to ${maxLength}`} characters`);

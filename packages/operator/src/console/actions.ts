@@ -3,12 +3,12 @@ import { newId } from '@partner-network/common/ids';
 import { lengths } from '@partner-network/contract/limits';
 import { scopes } from '@partner-network/contract/scopes';
 import type { Partner } from '@partner-network/store/port';
+import type { ShownKey } from '../admin/lists.ts';
 import type { Action, Subject } from './confirm.ts';
 import { utcOf } from './filters.ts';
 import { type Html, html } from './html.ts';
 import type { Page } from './layout.ts';
 import { code, facts, idLink, pathTo, plural, text } from './parts.ts';
-import type { ShownKey } from './tables.ts';
 import type { Visit } from './visit.ts';
 
 const forGood = 'Nobody can take this back.';
@@ -19,7 +19,7 @@ function ofPartner(
   fields?: (visit: Visit, partner: Partner) => Html,
 ) {
   return async (visit: Visit): Promise<Subject> => {
-    const { partner } = await visit.call<{ partner: Partner }>('getPartner', { path: visit.ids });
+    const { partner } = await visit.call('getPartner', { path: visit.ids });
     const back = pathTo('partners', partner.id);
     const name = html`Partner <b>${text(partner.name)}</b> ${code(partner.id)}`;
     return { name, back, effects: effects(partner), ...(fields && { fields: fields(visit, partner) }) };
@@ -28,7 +28,7 @@ function ofPartner(
 
 function ofKey(effects: (key: ShownKey) => Subject['effects'], fields?: (visit: Visit) => Html) {
   return async (visit: Visit): Promise<Subject> => {
-    const { key } = await visit.call<{ key: ShownKey }>('getKey', { path: visit.ids });
+    const { key } = await visit.call('getKey', { path: visit.ids });
     const called = key.name !== undefined && html`<b>${text(key.name)}</b> `;
     const name = html`Key ${called}${code(key.id)} of ${code(key.partner_id)}, ends in …${key.last_four}`;
     const back = pathTo('keys', key.id);

@@ -51,7 +51,7 @@ const newKeyField = ({ form }: Visit): Html =>
 const expiryField = ({ form }: Visit): Html => html`<label for="expires_at">Expires (UTC), if ever</label>
 <input id="expires_at" name="expires_at" type="datetime-local" value="${form.get('expires_at') ?? ''}">`;
 
-function timeOf(form: URLSearchParams): { readonly expires_at?: string } {
+function expiryOf(form: URLSearchParams): { readonly expires_at?: string } {
   const given = form.get('expires_at');
   return given ? { expires_at: utcOf(given) } : {};
 }
@@ -154,7 +154,7 @@ ${expiryField(visit)}`,
       partner_id: ids.id,
       scopes: form.getAll('scopes'),
       ...(form.get('name') && { name: form.get('name') }),
-      ...timeOf(form),
+      ...expiryOf(form),
     }),
     result: secretPage,
   },
@@ -173,7 +173,7 @@ ${expiryField(visit)}`,
     body: ({ form, ids }) => ({
       replaces: ids.id,
       overlap_seconds: Number(form.get('overlap_seconds')),
-      ...timeOf(form),
+      ...expiryOf(form),
     }),
     result: secretPage,
   },

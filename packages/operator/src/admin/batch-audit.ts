@@ -63,7 +63,7 @@ export class BatchAudit {
       series.counts[outcome as keyof LineCounts] += lines;
   }
 
-  /** Writes the entries of series that began by then. If an entry cannot be written, its counts are logged. */
+  /** Writes the entries of series that began by this time. Logs the counts of an entry that fails. */
   async #end(untilMs: number): Promise<void> {
     for (const [name, series] of [...this.#series]) {
       const { by, kind, startedMs, entered, hasOwnEntry, batches, counts } = series;

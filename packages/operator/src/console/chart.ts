@@ -25,7 +25,7 @@ export function spanOf(title: string, unit: Span['unit'], count: number, nowMs: 
 const colors = 6;
 const rest = 'other codes';
 
-/** A height of 100 is that of the highest bar. Refusals are at least this high, so that one is seen. */
+/** The least height of refusals, so that a single one is visible. The highest bar has 100. */
 const least = 1.5;
 
 interface Series {

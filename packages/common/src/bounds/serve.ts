@@ -30,10 +30,10 @@ export const adminBounds = {
   idleRunMs: 30_000,
   /** Milliseconds between two audit entries about the batches of a key. */
   auditMs: 3_600_000,
-  /** How long a person stays signed in to the console, ms. */
-  sessionMs: 8 * 3_600_000,
   /** Names in `On-Behalf-Of` that are remembered for it. After more, a name may get a second entry. */
   auditNames: 1_000,
   /** How long the embedded database waits for a lock, ms. It blocks the process. */
   sqliteBusyMs: 100,
+  /** How long a person stays signed in to the console, ms. */
+  sessionMs: 8 * 3_600_000,
 } as const;

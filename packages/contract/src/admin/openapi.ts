@@ -10,20 +10,21 @@ import {
   type AdminResult,
   adminBasePath,
   adminOperations,
+  errorStatusesOf,
 } from './operations.ts';
 import { adminRecords } from './records.ts';
 import { adminRoleMeanings } from './roles.ts';
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
-/** Statuses that every operation can have, besides its own. */
-const everyStatus = [400, 401, 403, 500, 503];
-
 /** Codes that only partners get. */
 const ofPartners = /^(GRANT_|INSUFFICIENT_SCOPES|PARTNER_DISABLED)/;
 const catalogue = { ...errorCatalogue, ...adminErrorCatalogue };
 
 const meanings: Readonly<Record<number, string>> = {
+  200: 'Done.',
+  201: 'Created.',
+  207: 'Committed without the rejected lines, which `errors` lists.',
   400: 'The request is invalid. Correct what the errors name; the same request fails again.',
   401: 'The key is missing, unknown, revoked or expired.',
   403: 'The key does not have a role that may send this request.',
@@ -32,6 +33,7 @@ const meanings: Readonly<Record<number, string>> = {
   409: 'The id belongs to something else, or the key to replace does not work any more.',
   413: 'The body is too large. Nothing was written.',
   415: 'The body has another type or encoding than the request takes. Nothing was written.',
+  422: 'At least one line was rejected, so nothing was written.',
   500: 'The service failed unexpectedly. Report the request id.',
   503:
     'The database is lost or locked, or too much is under way. Send the same request again after ' +
@@ -62,20 +64,10 @@ function headersOf(status: number): object {
   return { 'X-Request-Id': requestId, ...(status === 503 && { 'Retry-After': wait }) };
 }
 
-/** What a status of success says. */
-function successOf(status: number): string {
-  if (status === 201) return 'Created.';
-  if (status === 207) return 'Committed without the rejected lines, which `errors` lists.';
-  return status === 422 ? 'At least one line was rejected, so nothing was written.' : 'Done.';
-}
-
 function resultSchema(result: AdminResult): object {
   if ('one' in result) {
-    const more = Object.entries(result.more ?? {}).map(([name, description]) => [
-      name,
-      { type: 'string', description },
-    ]);
-    const properties = { [result.one]: ref(result.of), ...Object.fromEntries(more) };
+    const secret = result.secret && { secret: { type: 'string', description: result.secret } };
+    const properties = { [result.one]: ref(result.of), ...secret };
     return { type: 'object', required: [result.one], properties };
   }
   if ('list' in result) {
@@ -128,12 +120,12 @@ function operationObject(id: AdminOperationId, operation: AdminOperation): objec
     schema: { type: 'string', minLength: 1, maxLength: adminLimits.reasonCharacters },
   };
   const content = { 'application/json': { schema: resultSchema(operation.result) } };
-  const successes = operation.statuses.map((status) => [
+  const successes = (operation.statuses ?? [200]).map((status) => [
     status,
-    { description: successOf(status), headers: headersOf(status), content },
+    { description: meanings[status], headers: headersOf(status), content },
   ]);
-  const statuses = [...everyStatus, ...(operation.errors ?? [])].toSorted((one, other) => one - other);
-  const refusals = statuses.map((status) => [status, { $ref: `#/components/responses/${status}` }]);
+  const errors = errorStatusesOf(operation);
+  const refusals = errors.map((status) => [status, { $ref: `#/components/responses/${status}` }]);
   return {
     operationId: id,
     summary,
@@ -161,7 +153,7 @@ export function adminOpenApi(publicUrl = 'http://127.0.0.1:8090'): object {
       [operation.method.toLowerCase()]: operationObject(id, operation),
     };
   }
-  const statuses = new Set([...everyStatus, ...all.flatMap(([, { errors = [] }]) => errors)]);
+  const statuses = new Set(all.flatMap(([, operation]) => errorStatusesOf(operation)));
   return {
     openapi: '3.1.0',
     info: {

@@ -10,7 +10,7 @@ export const adminBasePath = '/admin/v1';
 
 /** What an answer holds: one record, a list of records with a cursor, or the record itself. */
 export type AdminResult =
-  | { readonly one: string; readonly of: AdminRecordName; readonly more?: Readonly<Record<string, string>> }
+  | { readonly one: string; readonly of: AdminRecordName; readonly secret?: string }
   | { readonly list: string; readonly of: AdminRecordName; readonly isPaged: boolean }
   | { readonly of: AdminRecordName };
 
@@ -29,10 +29,16 @@ export interface AdminOperation {
   /** Whether the body may be left out. */
   readonly isBodyOptional?: boolean;
   readonly result: AdminResult;
-  /** Statuses of success. */
-  readonly statuses: readonly number[];
-  /** Its errors, besides those that every request can get. */
+  /** Statuses of success, if they are not 200 alone. */
+  readonly statuses?: readonly number[];
+  /** Statuses of errors, besides those that every request and every body can get. */
   readonly errors?: readonly number[];
+}
+
+/** The statuses of all errors of an operation. */
+export function errorStatusesOf({ method, errors = [] }: AdminOperation): number[] {
+  const ofBody = method === 'GET' ? [] : [408, 413, 415];
+  return [400, 401, 403, 500, 503, ...ofBody, ...errors].toSorted();
 }
 
 export const reason = text(adminLimits.reasonCharacters, 'Why, for the audit log.');
@@ -91,7 +97,6 @@ export function batch(kind: 'brands' | 'balances' | 'grants') {
     },
     result: { of: 'BatchResult' },
     statuses: [200, 207, 422],
-    errors: [408, 413, 415],
   } as const satisfies AdminOperation;
 }
 
@@ -99,4 +104,3 @@ export const partnerPath = { id: lengths.partnerId };
 export const keyPath = { id: lengths.keyId };
 export const customerPath = { customer_id: lengths.customerId };
 export const grantPath = { ...customerPath, id: lengths.grantId };
-export const changes = { errors: [404, 408, 413, 415] } as const;

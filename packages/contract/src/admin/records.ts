@@ -1,13 +1,11 @@
 /** The records of the administrative API as JSON Schema. Grants, audit entries and receipts are as stored. */
 import { lengths } from '../limits.ts';
-import type { FieldSchema } from '../records.ts';
+import type { FieldSchema, RecordSchema } from '../records.ts';
 import { scopes } from '../scopes.ts';
 import { adminLimits } from './limits.ts';
 
-interface AdminRecord {
+interface AdminRecord extends RecordSchema {
   readonly description: string;
-  readonly required: readonly string[];
-  readonly properties: Readonly<Record<string, FieldSchema>>;
 }
 
 export const text = (maxLength: number, description?: string): FieldSchema => ({

@@ -1,7 +1,9 @@
 import { adminBounds } from '@partner-network/common/bounds/serve';
 import type { Author, ImportAudit, ImportCounts, ImportKind, Store } from '@partner-network/store/port';
 import type { Logger } from 'pino';
-import type { BatchResult } from './batches.ts';
+
+/** Lines by what became of them. */
+export type LineCounts = Record<keyof ImportCounts | 'rejected', number>;
 
 /** The batches of one key and kind within an hour. */
 interface Series {
@@ -13,7 +15,7 @@ interface Series {
   batches: number;
   /** Whether its only batch has written an entry, with its counts. */
   hasOwnEntry: boolean;
-  readonly counts: Record<keyof ImportCounts | 'rejected', number>;
+  readonly counts: LineCounts;
 }
 
 const source = 'administrative API';
@@ -32,7 +34,8 @@ export class BatchAudit {
   constructor(store: Pick<Store, 'addAudit'>, log: Logger) {
     this.#store = store;
     this.#log = log;
-    this.#timer = setInterval(() => void this.#endOld(), adminBounds.auditMs / 60).unref();
+    const endOld = () => void this.#end(Date.now() - adminBounds.auditMs);
+    this.#timer = setInterval(endOld, adminBounds.auditMs / 60).unref();
   }
 
   /** The audit of a batch, or undefined if there is an entry for it. */
@@ -42,8 +45,7 @@ export class BatchAudit {
   }
 
   /** Counts a committed batch. `audit` is what `begin` returned for it. */
-  count(by: Author, kind: ImportKind, result: BatchResult, audit: ImportAudit | undefined): void {
-    const { written, unchanged, stale, deleted, rejected_count } = result;
+  count(by: Author, kind: ImportKind, counts: LineCounts, audit: ImportAudit | undefined): void {
     const name = nameOf(by, kind);
     const series = this.#series.get(name) ?? {
       // Without what the sender said of this batch alone.
@@ -52,26 +54,21 @@ export class BatchAudit {
       counts: { written: 0, unchanged: 0, stale: 0, deleted: 0, rejected: 0 },
     };
     this.#series.set(name, series);
-    const isChange = written + deleted > 0;
+    const isChange = counts.written + counts.deleted > 0;
     if (isChange && series.entered.size >= adminBounds.auditNames) series.entered.clear();
     if (isChange) series.entered.add(claimOf(by));
     series.batches += 1;
     series.hasOwnEntry = series.batches === 1 && isChange && audit !== undefined;
-    const counts = { written, unchanged, stale, deleted, rejected: rejected_count };
     for (const [outcome, lines] of Object.entries(counts))
-      series.counts[outcome as keyof typeof counts] += lines;
+      series.counts[outcome as keyof LineCounts] += lines;
   }
 
-  async #endOld(): Promise<void> {
-    const before = Date.now() - adminBounds.auditMs;
-    await this.#end(([, { startedMs }]) => startedMs <= before);
-  }
-
-  /** Writes the entries of these series. If an entry cannot be written, its counts are logged. */
-  async #end(isOver: (series: [string, Series]) => boolean): Promise<void> {
-    for (const [name, series] of [...this.#series].filter(isOver)) {
-      this.#series.delete(name);
+  /** Writes the entries of series that began by this time. Logs the counts of an entry that fails. */
+  async #end(untilMs: number): Promise<void> {
+    for (const [name, series] of [...this.#series]) {
       const { by, kind, startedMs, entered, hasOwnEntry, batches, counts } = series;
+      if (startedMs > untilMs) continue;
+      this.#series.delete(name);
       if (entered.size === 0 || hasOwnEntry) continue;
       const details = { source, batches, ...counts, duration_ms: Date.now() - startedMs };
       await this.#store.addAudit(by, kind, details).catch((err) => {
@@ -82,13 +79,11 @@ export class BatchAudit {
 
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    await this.#end(() => true);
+    await this.#end(Number.POSITIVE_INFINITY);
   }
 }
 
 /** The name for which the sender says that it acts. */
 const claimOf = ({ details }: Author) => details?.on_behalf_of;
 
-function nameOf({ actor }: Author, kind: ImportKind): string {
-  return `${kind} ${actor}`;
-}
+const nameOf = ({ actor }: Author, kind: ImportKind) => `${kind} ${actor}`;

@@ -3,8 +3,8 @@ import type { AdminOperationId } from '@partner-network/contract/admin/operation
 import type { Exchange } from '@partner-network/http/handle';
 import type { AdminKeyOnFile, Author, ImportKind, Store } from '@partner-network/store/port';
 import type { Logger } from 'pino';
-import { BatchAudit } from './batch-audit.ts';
-import { Batches, type BatchOutcome } from './batches.ts';
+import { BatchAudit, type LineCounts } from './batch-audit.ts';
+import { Batches } from './batches.ts';
 import type { Answered } from './request.ts';
 
 interface Sent {
@@ -22,8 +22,6 @@ const kinds: Partial<Record<AdminOperationId, ImportKind>> = {
 
 /** The kind of the batch that an operation sends, if it sends one. */
 export const kindOfBatch = (id: AdminOperationId): ImportKind | undefined => kinds[id];
-
-const lineOutcomes = ['written', 'unchanged', 'stale', 'deleted', 'rejected'] as const;
 
 /** Sends batches, and counts, logs and audits them. */
 export class BatchSender {
@@ -49,14 +47,15 @@ export class BatchSender {
   async send(exchange: Exchange, { id }: AdminKeyOnFile, sent: Sent): Promise<Answered> {
     const { kind, by, skipsRejected, isDryRun } = sent;
     const audit = isDryRun ? undefined : this.#audit.begin(by, kind);
-    const outcome = await this.#batches.send(exchange, { kind, skipsRejected, isDryRun, audit });
-    const { result } = outcome;
+    const options = { kind, skipsRejected, isDryRun, audit };
+    const { result, newest } = await this.#batches.send(exchange, options);
     const { errors, ...counts } = result;
     const isRejected = result.rejected_count > 0;
     const isCommitted = !isDryRun && (skipsRejected || !isRejected);
     if (isCommitted) {
-      this.#audit.count(by, kind, result, audit);
-      this.#count(kind, outcome);
+      const { read: _, rejected_count: rejected, ...written } = counts;
+      this.#audit.count(by, kind, { ...written, rejected }, audit);
+      this.#count(kind, { ...written, rejected }, newest);
     }
     add(this.#sent, `${kind} ${isCommitted ? 'committed' : isDryRun ? 'tried' : 'rejected'}`, 1);
     const fields = { request_id: exchange.requestId, key_id: id, kind, dry_run: isDryRun || undefined };
@@ -71,9 +70,8 @@ export class BatchSender {
     add(this.#sent, `${kind} refused`, 1);
   }
 
-  #count(kind: ImportKind, { result, newest }: BatchOutcome): void {
-    const counts = { ...result, rejected: result.rejected_count };
-    for (const outcome of lineOutcomes) add(this.#lines, `${kind} ${outcome}`, counts[outcome]);
+  #count(kind: ImportKind, counts: LineCounts, newest: string | undefined): void {
+    for (const [outcome, lines] of Object.entries(counts)) add(this.#lines, `${kind} ${outcome}`, lines);
     if (newest !== undefined)
       this.#lagSeconds[kind] = Math.max(0, (Date.now() - Date.parse(newest)) / 1_000) || 0;
   }

@@ -42,21 +42,21 @@ import { createAmounts, type Patient, type Take } from './capacity.ts';
 import { IdleRuns } from './idle-runs.ts';
 import { adminRefusal, errorOfRejection, refusalOfBody } from './refusals.ts';
 
-export interface BatchOptions {
+interface BatchOptions {
   readonly kind: ImportKind;
   readonly skipsRejected: boolean;
   readonly isDryRun: boolean;
   readonly audit: ImportAudit | undefined;
 }
 
-export interface BatchResult extends ImportCounts {
+interface BatchResult extends ImportCounts {
   readonly read: number;
   readonly rejected_count: number;
   readonly errors?: readonly object[];
 }
 
 /** The newest time of the lines of a batch, for the lag. */
-export interface BatchOutcome {
+interface BatchOutcome {
   readonly result: BatchResult;
   readonly newest: string | undefined;
 }
@@ -178,14 +178,12 @@ class Seen {
     for await (const readings of source) {
       count += readings.length;
       if (count > adminLimits.batchLines) throw adminRefusal('BATCH_TOO_LARGE');
-      for (const reading of readings) this.#note(reading);
+      for (const reading of readings) {
+        const value = 'value' in reading ? (reading.value as { readonly id?: unknown } | null) : null;
+        this.ids.set(reading.line, value?.id);
+      }
       yield readings;
     }
-  }
-
-  #note(reading: Reading): void {
-    const { id } = (('value' in reading && reading.value) || {}) as { readonly id?: unknown };
-    this.ids.set(reading.line, id);
   }
 
   /** Notes the newest time. A rejected line has no row: its time may be anything. */

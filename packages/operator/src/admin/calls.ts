@@ -15,7 +15,7 @@ import { KeyNotActive } from '../operations/keys.ts';
 import type { BatchSender } from './batch-sender.ts';
 import { requireRole } from './credentials.ts';
 import { type Call, handlers } from './handlers.ts';
-import type { ListQuery, Page } from './lists.ts';
+import type { Listed, ListQuery, Page } from './lists.ts';
 import { adminRefusal, notFound } from './refusals.ts';
 import { type Answered, authorOf, createBodyCheck, type Fields, pathOf, withTimes } from './request.ts';
 
@@ -79,12 +79,12 @@ async function whileLocked<Result>(change: () => Promise<Result>): Promise<Resul
 }
 
 /** Reads a page. Its cursor is bound to the operation and to all parameters but `limit`. */
-export async function readPage(
+export async function readPage<R extends object>(
   cursors: Cursors,
   endpoint: string,
   { cursor, limit, ...values }: Fields,
-  read: (query: ListQuery) => Promise<Page>,
-): Promise<object> {
+  read: (query: ListQuery) => Promise<Page<R>>,
+): Promise<Listed<R>> {
   const filters = Object.entries(values).flatMap(([name, value]) =>
     value === undefined ? [] : [name, value],
   );

@@ -1,4 +1,4 @@
-/** Limits the memory and the work of batches. A request waits for its part of each, and then gets a 503. */
+/** Limits the memory and the work of batches. A request waits for its part of both, or gets a 503. */
 import type { ServerResponse } from 'node:http';
 import { adminBounds } from '@partner-network/common/bounds/serve';
 import { within } from '@partner-network/common/timeout';

@@ -19,6 +19,7 @@ import {
 import { putPartner, requirePartner, switchPartner } from '../operations/partners.ts';
 import type { BatchSender } from './batch-sender.ts';
 import {
+  type Listed,
   type ListQuery,
   listAuditPage,
   listGrantsPage,
@@ -44,8 +45,7 @@ export interface Call {
   readonly body: Fields;
   /** The author of a change, with the name that the command line has for it. */
   by(action: string): Author;
-  /** Answers with a page of a list. */
-  page(read: (query: ListQuery) => Promise<Page>): Promise<object>;
+  page(read: (query: ListQuery) => Promise<Page>): Promise<Listed>;
   readonly batches: BatchSender;
 }
 
@@ -55,7 +55,7 @@ const created = (isNew: boolean, body: object): Answered => ({ status: isNew ? 2
 
 function listing(name: string, list: (store: Store, query: ListQuery) => Promise<Page>): Handler {
   return async ({ store, page }) => {
-    const { records, ...cursor } = (await page((query) => list(store, query))) as { records: object[] };
+    const { records, ...cursor } = await page((query) => list(store, query));
     return { body: { [name]: records, ...cursor } };
   };
 }

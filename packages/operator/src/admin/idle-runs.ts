@@ -8,13 +8,14 @@ type Borrowed = ImportRun & {
 };
 
 interface Idle {
+  readonly kind: ImportKind;
   readonly run: ImportRun;
   readonly timer: NodeJS.Timeout;
 }
 
 export class IdleRuns {
   readonly #store: Imports;
-  readonly #idle: Record<ImportKind, Idle[]> = { brands: [], balances: [], grants: [] };
+  readonly #idle = new Set<Idle>();
   #isClosed = false;
 
   constructor(store: Imports) {
@@ -23,8 +24,8 @@ export class IdleRuns {
 
   /** A run that goes back after a commit, and ends after anything else. */
   async begin(kind: ImportKind, options?: ImportBegin): Promise<Borrowed> {
-    const kept = this.#idle[kind].pop();
-    clearTimeout(kept?.timer);
+    const kept = [...this.#idle].findLast((idle) => idle.kind === kind);
+    if (kept !== undefined) this.#take(kept);
     const run = kept?.run ?? (await this.#store.beginImport(kind, options));
     let isCommitted = false;
     return {
@@ -47,14 +48,20 @@ export class IdleRuns {
   }
 
   #keep(kind: ImportKind, run: ImportRun): void {
-    const idle: Idle = { run, timer: setTimeout(() => this.#drop(kind, idle), adminBounds.idleRunMs) };
-    idle.timer.unref();
-    this.#idle[kind].push(idle);
+    const timer = setTimeout(() => void this.#end(idle), adminBounds.idleRunMs).unref();
+    const idle = { kind, run, timer };
+    this.#idle.add(idle);
   }
 
-  #drop(kind: ImportKind, idle: Idle): void {
-    this.#idle[kind] = this.#idle[kind].filter((other) => other !== idle);
-    void idle.run.end().catch(() => {});
+  #take(idle: Idle): void {
+    clearTimeout(idle.timer);
+    this.#idle.delete(idle);
+  }
+
+  /** Ends a run. That fails if its connection is lost. */
+  async #end(idle: Idle): Promise<void> {
+    this.#take(idle);
+    await idle.run.end().catch(() => {});
   }
 
   close(): Promise<void> {
@@ -64,9 +71,6 @@ export class IdleRuns {
 
   /** Ends all runs that are kept. */
   async drop(): Promise<void> {
-    const all = Object.values(this.#idle).flatMap((idle) => idle.splice(0));
-    for (const { timer } of all) clearTimeout(timer);
-    // Fails if the connection of the run is lost.
-    await Promise.all(all.map(({ run }) => run.end().catch(() => {})));
+    await Promise.all([...this.#idle].map((idle) => this.#end(idle)));
   }
 }

@@ -2,29 +2,22 @@
 import { isRequestId } from '@partner-network/common/ids';
 import { toTime } from '@partner-network/common/times';
 import { refusal } from '@partner-network/http/refusal';
-import type { ApiKey, GrantStatus, Store } from '@partner-network/store/port';
+import type { ApiKey, GrantStatus, Receipt, Store } from '@partner-network/store/port';
 import { grantStatus, type ListedGrant, listGrants } from '../operations/grants.ts';
 import { keyStatus } from '../operations/keys.ts';
 import { isOutcome, someOutcome } from '../operations/receipts.ts';
 import type { Fields } from './request.ts';
 
 /** A page: the records, and where the next page begins. */
-export interface Page {
-  readonly records: readonly object[];
+export interface Page<R extends object = object> {
+  readonly records: readonly R[];
   readonly next: unknown;
 }
 
-/** Reads one record more than the page has, to know whether another page follows. */
-async function pageOf<R extends object>(
-  limit: number,
-  read: (limit: number) => Promise<readonly R[]>,
-  positionOf: (record: R) => unknown,
-  shown: (records: readonly R[]) => Promise<readonly object[]> | readonly object[] = (records) => records,
-): Promise<Page> {
-  const found = await read(limit + 1);
-  const records = found.slice(0, limit);
-  const next = found.length > limit ? positionOf(records.at(-1)!) : undefined;
-  return { records: await shown(records), next };
+/** A page with the cursor of the next one. */
+export interface Listed<R extends object = object> {
+  readonly records: readonly R[];
+  readonly cursor?: string;
 }
 
 export interface ListQuery {
@@ -34,17 +27,32 @@ export interface ListQuery {
   after(): never;
 }
 
+/** Where a page begins, and how many records are read. */
+export interface Part {
+  readonly after: never;
+  readonly limit: number;
+}
+
+/** Reads one record more than the page has, to know whether another page follows. */
+export async function pageOf<R extends object>(
+  { limit, after }: ListQuery,
+  read: (part: Part) => Promise<readonly R[]>,
+  positionOf: (record: R) => unknown,
+): Promise<Page<R>> {
+  const found = await read({ after: after(), limit: limit + 1 });
+  const records = found.slice(0, limit);
+  return { records, next: found.length > limit ? positionOf(records.at(-1)!) : undefined };
+}
+
 type List = (store: Store, query: ListQuery) => Promise<Page>;
 
-export const listPartnersPage: List = (store, { limit, after }) =>
-  pageOf(
-    limit,
-    (count) => store.listPartners({ after: after(), limit: count }),
-    ({ id }) => ({ id }),
-  );
+export const listPartnersPage: List = (store, query) =>
+  pageOf(query, store.listPartners, ({ id }) => ({ id }));
 
-/** A key as the API shows it: with its status and last use. */
-export async function shownKeys(store: Store, keys: readonly ApiKey[]): Promise<object[]> {
+/** A key as the API shows it. */
+export type ShownKey = ApiKey & { readonly status: string; readonly last_used_at?: string | undefined };
+
+export async function shownKeys(store: Store, keys: readonly ApiKey[]): Promise<ShownKey[]> {
   const uses = await store.lastUses(keys.map(({ id }) => id));
   return keys.map((key) => {
     const { id, partner_id, name, scopes, last_four, created_at, created_by, expires_at, revoked_at } = key;
@@ -53,49 +61,44 @@ export async function shownKeys(store: Store, keys: readonly ApiKey[]): Promise<
   });
 }
 
-export const listKeysPage: List = (store, { values, limit, after }) =>
-  pageOf(
-    limit,
-    (count) => store.listKeys(values.partner_id as string | undefined, { after: after(), limit: count }),
-    ({ partner_id, id }) => ({ partner_id, id }),
-    (keys) => shownKeys(store, keys),
-  );
+export const listKeysPage: List = async (store, query) => {
+  const partnerId = query.values.partner_id as string | undefined;
+  const read = (part: Part) => store.listKeys(partnerId, part);
+  const { records, next } = await pageOf(query, read, ({ partner_id, id }) => ({ partner_id, id }));
+  return { records: await shownKeys(store, records), next };
+};
 
 export function shownGrant(grant: ListedGrant): object {
   return { ...grant, status: grantStatus(grant) };
 }
 
-export const listGrantsPage: List = (store, { values, limit, after }) => {
+export const listGrantsPage: List = async (store, query) => {
+  const { values } = query;
   const { partner_id: partnerId, customer_id: customerId } = values as Record<string, string | undefined>;
   if (partnerId === undefined && customerId === undefined) {
     throw refusal('MISSING_REQUIRED_PARAMETER', { field: 'partner_id or customer_id' }, 'partner_id');
   }
   const status = values.status as GrantStatus | undefined;
-  const query = { partnerId, customerId, status, at: toTime(Date.now()) };
-  return pageOf(
-    limit,
-    (count) => listGrants(store, { ...query, after: after(), limit: count }),
-    ({ customer_id, id }) => ({ customer_id, id }),
-    (grants) => grants.map(shownGrant),
-  );
+  const chosen = { partnerId, customerId, status, at: toTime(Date.now()) };
+  const read = (part: Part) => listGrants(store, { ...chosen, ...part });
+  const { records, next } = await pageOf(query, read, ({ customer_id, id }) => ({ customer_id, id }));
+  return { records: records.map(shownGrant), next };
 };
 
 /** The time span of a log. */
 const spanOf = ({ since, until }: Fields) =>
   ({ since, until }) as Record<'since' | 'until', string | undefined>;
 
-export const listAuditPage: List = (store, { values, limit, after }) => {
-  const { actor, action, target } = values as Record<string, string | undefined>;
-  return pageOf(
-    limit,
-    (count) => store.listAudit({ actor, action, target, ...spanOf(values), after: after(), limit: count }),
-    ({ at, seq }) => ({ at, seq }),
-    (entries) => entries.map(({ seq: _, ...entry }) => entry),
-  );
+export const listAuditPage: List = async (store, query) => {
+  const { actor, action, target } = query.values as Record<string, string | undefined>;
+  const chosen = { actor, action, target, ...spanOf(query.values) };
+  const read = (part: Part) => store.listAudit({ ...chosen, ...part });
+  const { records, next } = await pageOf(query, read, ({ at, seq }) => ({ at, seq }));
+  return { records: records.map(({ seq: _, ...entry }) => entry), next };
 };
 
 /** The receipt of a request. Undefined also for a text that cannot be the id of a request. */
-export async function receiptOfRequest(store: Store, requestId: string): Promise<object | undefined> {
+export async function receiptOfRequest(store: Store, requestId: string): Promise<Receipt | undefined> {
   if (!isRequestId(requestId)) return undefined;
   return (await store.listReceipts({ requestId: requestId.toLowerCase(), limit: 1 }))[0];
 }
@@ -110,28 +113,23 @@ async function ownerOf(store: Store, { partner_id, key_id }: Fields) {
 
 const nothing: Page = { records: [], next: undefined };
 
-export const listReceiptsPage: List = async (store, { values, limit, after }) => {
+export const listReceiptsPage: List = async (store, query) => {
+  const { values } = query;
   const { request_id, customer_id: customerId, outcome } = values as Record<string, string | undefined>;
   if (outcome !== undefined && !isOutcome(outcome)) {
     throw refusal('INVALID_ENUM_VALUE', { allowed: someOutcome }, 'outcome');
   }
   const owner = await ownerOf(store, values);
   if (owner === undefined || (request_id !== undefined && !isRequestId(request_id))) return nothing;
-  const query = { ...owner, requestId: request_id?.toLowerCase(), customerId, outcome, ...spanOf(values) };
-  return pageOf(
-    limit,
-    (count) => store.listReceipts({ ...query, after: after(), limit: count }),
-    ({ at, request_id: id }) => ({ at, request_id: id }),
-  );
+  const chosen = { ...owner, requestId: request_id?.toLowerCase(), customerId, outcome, ...spanOf(values) };
+  const read = (part: Part) => store.listReceipts({ ...chosen, ...part });
+  return pageOf(query, read, ({ at, request_id: id }) => ({ at, request_id: id }));
 };
 
-export const listUsagePage: List = async (store, { values, limit, after }) => {
-  const owner = await ownerOf(store, values);
+export const listUsagePage: List = async (store, query) => {
+  const owner = await ownerOf(store, query.values);
   if (owner === undefined) return nothing;
-  const by = (values.by ?? 'hour') as 'hour' | 'day';
-  return pageOf(
-    limit,
-    (count) => store.listUsage({ ...owner, by, ...spanOf(values), after: after(), limit: count }),
-    ({ count: _, ...position }) => position,
-  );
+  const by = (query.values.by ?? 'hour') as 'hour' | 'day';
+  const read = (part: Part) => store.listUsage({ ...owner, by, ...spanOf(query.values), ...part });
+  return pageOf(query, read, ({ count: _, ...position }) => position);
 };

@@ -6,6 +6,7 @@ import {
   type AdminResult,
   adminBasePath,
   adminOperations,
+  errorStatusesOf,
 } from '@partner-network/contract/admin/operations';
 import { adminRecords } from '@partner-network/contract/admin/records';
 import { adminRoleMeanings } from '@partner-network/contract/admin/roles';
@@ -13,7 +14,7 @@ import type { RecordSchema } from '@partner-network/contract/records';
 import type { Route } from '@partner-network/http/handle';
 import { bodyOf, bodyRoute } from '@partner-network/service/reference/body';
 import { inline } from '@partner-network/service/reference/markdown';
-import { entry } from '@partner-network/service/reference/plain';
+import { entry, fieldsOf } from '@partner-network/service/reference/plain';
 import { icon, plainHeaders, style } from '@partner-network/service/reference/routes';
 
 const openApiPath = `${adminBasePath}/openapi.json`;
@@ -72,20 +73,19 @@ ${operations.map(([id, operation]) => sectionOf(id, operation, publicUrl)).join(
 }
 
 function sectionOf(id: string, operation: AdminOperation, publicUrl: string): string {
-  const { method, path, role, summary, description, parameters = {}, bodies = [], statuses } = operation;
-  const { pathParameters = {}, errors = [] } = operation;
+  const { method, path, role, summary, description, parameters = {}, bodies = [] } = operation;
   const address = escaped(publicUrl + adminBasePath + path);
   const query = Object.entries(parameters).map(([name, parameter]) => entry({ name, ...parameter }));
-  const inPath = Object.entries(pathParameters).map(([name, maxLength]) =>
+  const inPath = Object.entries(operation.pathParameters ?? {}).map(([name, maxLength]) =>
     entry({ name, required: true, schema: { type: 'string', minLength: 1, maxLength } }),
   );
-  const refused = [400, 401, 403, 500, 503, ...errors].toSorted((one, other) => one - other);
+  const statuses = [...(operation.statuses ?? [200]), ...errorStatusesOf(operation)];
   return `<section id="${id}">
 <h2>${escaped(summary)}</h2>
 <p><code>${method} ${address}</code></p>
 ${description === undefined ? '' : `<p>${inline(description)}</p>`}
 <pre><code>${escaped(curlOf(operation, publicUrl))}</code></pre>
-<p>Role: <code>${role}</code>. Statuses: ${statuses.join(', ')}; ${refused.join(', ')}.</p>
+<p>Role: <code>${role}</code>. Statuses: ${statuses.join(', ')}.</p>
 ${listOf('Path, percent-encoded', inPath)}
 ${listOf('Query parameters', query)}
 ${bodies.map((body) => listOf('Fields of the body', fieldsOf(body))).join('')}
@@ -115,19 +115,10 @@ function exampleOf({ required, properties }: RecordSchema): string {
 
 /** The form of an answer, such as `{"keys":[…],"cursor"?}`. */
 function answerOf(result: AdminResult): string {
-  if ('one' in result) {
-    const more = Object.keys(result.more ?? {}).map((name) => `,"${name}"?`);
-    return `{"${result.one}":{…}${more.join('')}}`;
-  }
+  if ('one' in result) return `{"${result.one}":{…}${result.secret ? ',"secret"?' : ''}}`;
   return 'list' in result ? `{"${result.list}":[…]${result.isPaged ? ',"cursor"?' : ''}}` : '{…}';
 }
 
 function listOf(heading: string, entries: readonly string[]): string {
   return entries.length === 0 ? '' : `<h3>${escaped(heading)}</h3>\n<dl>${entries.join('')}</dl>\n`;
-}
-
-function fieldsOf({ required, properties }: RecordSchema): string[] {
-  return Object.entries(properties).map(([name, schema]) =>
-    entry({ name, required: required.includes(name), description: schema.description, schema }),
-  );
 }

@@ -3,12 +3,12 @@ import { newId } from '@partner-network/common/ids';
 import { lengths } from '@partner-network/contract/limits';
 import { scopes } from '@partner-network/contract/scopes';
 import type { Partner } from '@partner-network/store/port';
+import type { ShownKey } from '../admin/lists.ts';
 import type { Action, Subject } from './confirm.ts';
 import { utcOf } from './filters.ts';
 import { type Html, html } from './html.ts';
 import type { Page } from './layout.ts';
 import { code, facts, idLink, pathTo, plural, text } from './parts.ts';
-import type { ShownKey } from './tables.ts';
 import type { Visit } from './visit.ts';
 
 const forGood = 'Nobody can take this back.';
@@ -19,7 +19,7 @@ function ofPartner(
   fields?: (visit: Visit, partner: Partner) => Html,
 ) {
   return async (visit: Visit): Promise<Subject> => {
-    const { partner } = await visit.call<{ partner: Partner }>('getPartner', { path: visit.ids });
+    const { partner } = await visit.call('getPartner', { path: visit.ids });
     const back = pathTo('partners', partner.id);
     const name = html`Partner <b>${text(partner.name)}</b> ${code(partner.id)}`;
     return { name, back, effects: effects(partner), ...(fields && { fields: fields(visit, partner) }) };
@@ -28,11 +28,9 @@ function ofPartner(
 
 function ofKey(effects: (key: ShownKey) => Subject['effects'], fields?: (visit: Visit) => Html) {
   return async (visit: Visit): Promise<Subject> => {
-    const { key } = await visit.call<{ key: ShownKey }>('getKey', { path: visit.ids });
+    const { key } = await visit.call('getKey', { path: visit.ids });
     const called = key.name !== undefined && html`<b>${text(key.name)}</b> `;
-    const { partner } = await visit.call<{ partner: Partner }>('getPartner', {
-      path: { id: key.partner_id },
-    });
+    const { partner } = await visit.call('getPartner', { path: { id: key.partner_id } });
     const owner = html`partner <b>${text(partner.name)}</b> ${code(partner.id)}`;
     const name = html`Key ${called}${code(key.id)} of ${owner}, ends in …${key.last_four}`;
     const back = pathTo('keys', key.id);
@@ -55,7 +53,7 @@ const newKeyField = ({ form }: Visit): Html =>
 const expiryField = ({ form }: Visit): Html => html`<label for="expires_at">Expires (UTC), if ever</label>
 <input id="expires_at" name="expires_at" type="datetime-local" value="${form.get('expires_at') ?? ''}">`;
 
-function timeOf(form: URLSearchParams): { readonly expires_at?: string } {
+function expiryOf(form: URLSearchParams): { readonly expires_at?: string } {
   const given = form.get('expires_at');
   return given ? { expires_at: utcOf(given) } : {};
 }
@@ -158,7 +156,7 @@ ${expiryField(visit)}`,
       partner_id: ids.id,
       scopes: form.getAll('scopes'),
       ...(form.get('name') && { name: form.get('name') }),
-      ...timeOf(form),
+      ...expiryOf(form),
     }),
     result: secretPage,
   },
@@ -177,7 +175,7 @@ ${expiryField(visit)}`,
     body: ({ form, ids }) => ({
       replaces: ids.id,
       overlap_seconds: Number(form.get('overlap_seconds')),
-      ...timeOf(form),
+      ...expiryOf(form),
     }),
     result: secretPage,
   },

@@ -25,12 +25,13 @@ export function spanOf(title: string, unit: Span['unit'], count: number, nowMs: 
 const colors = 6;
 const rest = 'other codes';
 
-/** A height of 100 is that of the highest bar. Refusals are at least this high, so that one is seen. */
+/** The least height of refusals, so that a single one is visible. The highest bar has 100. */
 const least = 1.5;
 
 interface Series {
   readonly code: string;
-  readonly look: string;
+  /** The variable of the stylesheet that has its color. */
+  readonly color: string;
   readonly total: number;
   /** The count of each hour or day by its beginning. */
   readonly counts: ReadonlyMap<string, number>;
@@ -60,8 +61,8 @@ function seriesOf(usage: readonly UsageCount[], ranked: readonly string[]): Seri
       if ((isRest(code) ? rest : code) === name) counts.set(from, (counts.get(from) ?? 0) + count);
     }
     const index = own.indexOf(name);
-    const look = name === 'OK' ? 'ok' : `code-${index === -1 ? 'rest' : index}`;
-    return { code: name, look, total: [...counts.values()].reduce((sum, count) => sum + count, 0), counts };
+    const color = name === 'OK' ? 'ok' : `code-${index === -1 ? 'rest' : index}`;
+    return { code: name, color, total: [...counts.values()].reduce((sum, count) => sum + count, 0), counts };
   });
 }
 
@@ -86,20 +87,22 @@ export function chart(
 aria-label="${title}: ${totals}">${bars}</svg>
 <p class="axis" aria-hidden="true">${ticks.map((start) => html`<span>${labelOf(start, unit)}</span>`)}</p>
 <ul class="legend">${series.map(
-    ({ code, look, total }) =>
-      html`<li><span class="swatch ${look}"></span>${code} <b>${total.toLocaleString('en')}</b></li>`,
+    ({ code, color, total }) => html`<li>${swatch(color)}${code} <b>${total.toLocaleString('en')}</b></li>`,
   )}</ul>
 ${numbersOf(title, unit, starts, series)}</section>`;
 }
 
+const swatch = (color: string) => html`<svg class="swatch" aria-hidden="true">
+<rect fill="var(--${color})" width="100%" height="100%"/></svg>`;
+
 function barOf(series: readonly Series[], start: string, index: number, highest: number, unit: Span['unit']) {
   const present = series.filter(({ counts }) => counts.has(start));
   let top = 100;
-  const parts = present.map(({ look, counts }) => {
+  const parts = present.map(({ color, counts }) => {
     const height = (counts.get(start)! / highest) * 100;
-    const shown = Math.min(top, look === 'ok' ? height : Math.max(least, height));
+    const shown = Math.min(top, color === 'ok' ? height : Math.max(least, height));
     top -= shown;
-    return html`<rect class="${look}" x="${index * 10 + 1}" y="${top.toFixed(1)}" width="8"
+    return html`<rect fill="var(--${color})" x="${index * 10 + 1}" y="${top.toFixed(1)}" width="8"
 height="${shown.toFixed(1)}"/>`;
   });
   const said = present.map(({ code, counts }) => `${counts.get(start)} ${code}`).join(', ');

@@ -1,4 +1,4 @@
-/** HTML that is escaped by construction: every value of a template is a text, unless `html` made it. */
+/** Builds HTML. Every value in a template is escaped, except HTML that `html` made. */
 import { escapeMarkup } from '@partner-network/common/text';
 
 class Markup {
@@ -13,10 +13,10 @@ class Markup {
   }
 }
 
-/** Only `html` makes it: the class is not exported. */
+/** Escaped HTML. Only `html` can create it, because the class is not exported. */
 export type Html = Markup;
 
-/** What a template takes. Lists are joined. Undefined and false leave nothing behind. */
+/** What a template takes. Lists are joined. Undefined and false become an empty text. */
 export type Value = Html | string | number | undefined | false | readonly Value[];
 
 export function html(parts: TemplateStringsArray, ...values: readonly Value[]): Html {

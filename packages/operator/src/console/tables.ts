@@ -1,26 +1,11 @@
 /** Tables that several pages have. */
-import type { AuditEntry, Grant, Receipt } from '@partner-network/store/port';
+import type { AuditEntry, Receipt } from '@partner-network/store/port';
+import type { ShownKey } from '../admin/lists.ts';
+import type { ListedGrant } from '../operations/grants.ts';
 import { type Html, html, type Value } from './html.ts';
 import { code, details, idLink, linkTo, mark, pathTo, table, text, time } from './parts.ts';
 import { meaningOf } from './usage.ts';
 import type { Visit } from './visit.ts';
-
-/** A key as the API shows it. */
-export interface ShownKey {
-  readonly id: string;
-  readonly partner_id: string;
-  readonly name?: string;
-  readonly scopes: readonly string[];
-  readonly status: string;
-  readonly last_four: string;
-  readonly created_at: string;
-  readonly created_by?: string;
-  readonly expires_at?: string;
-  readonly revoked_at?: string;
-  readonly last_used_at?: string;
-}
-
-export type ShownGrant = Grant & { readonly revoked_at?: string; readonly revoked_by?: string };
 
 export function keyTable(keys: readonly ShownKey[], empty: Value): Html {
   const rows = keys.map(({ id, name, status, scopes, last_four, last_used_at, expires_at }) => [
@@ -38,7 +23,7 @@ export function keyTable(keys: readonly ShownKey[], empty: Value): Html {
 /** The grants of a partner, or of a customer: then each can be revoked. */
 export function grantTable(
   { may }: Visit,
-  grants: readonly ShownGrant[],
+  grants: readonly ListedGrant[],
   of: 'partner' | 'customer',
   empty: Value,
 ): Html {

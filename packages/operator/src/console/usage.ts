@@ -9,21 +9,19 @@ import type { Visit } from './visit.ts';
 /** Counts that are read for a chart. */
 const mostCounts = 10_000;
 
-type Owner = Readonly<Record<'partnerId', string>> & { readonly keyId?: string };
-
-async function countsOf({ store }: Visit, owner: Owner, { unit, starts }: Span) {
-  return store.listUsage({ ...owner, by: unit, since: starts[0], limit: mostCounts });
+interface Owner {
+  readonly partnerId: string;
+  readonly keyId?: string;
 }
 
 /** The charts of a day and a month, and the refusals of the day. */
-export async function usageOf(
-  visit: Visit,
-  owner: Owner,
-): Promise<Readonly<Record<'charts' | 'refusals', Html>>> {
+export async function usageOf({ store }: Visit, owner: Owner) {
+  const countsOf = ({ unit, starts }: Span) =>
+    store.listUsage({ ...owner, by: unit, since: starts[0], limit: mostCounts });
   const nowMs = Date.now();
   const day = spanOf('Last 24 hours', 'hour', 24, nowMs);
   const month = spanOf('Last 30 days', 'day', 30, nowMs);
-  const [hours, days] = [await countsOf(visit, owner, day), await countsOf(visit, owner, month)];
+  const [hours, days] = [await countsOf(day), await countsOf(month)];
   const ranked = [...new Set([...rankedCodes(hours), ...rankedCodes(days)])];
   const isCut = Math.max(hours.length, days.length) === mostCounts;
   const cut = isCut && html`<p class="hint">Only the newest ${plural(mostCounts, 'count')} are shown.</p>`;

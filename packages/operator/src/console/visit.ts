@@ -4,9 +4,11 @@ import { mayUse } from '@partner-network/contract/admin/roles';
 import type { Exchange } from '@partner-network/http/handle';
 import type { Refusal } from '@partner-network/http/refusal';
 import type { Cursors } from '@partner-network/service/cursors/cursors';
-import type { Store } from '@partner-network/store/port';
+import type { AuditEntry, Partner, Receipt, Store } from '@partner-network/store/port';
 import type { Calls } from '../admin/calls.ts';
+import type { ShownKey } from '../admin/lists.ts';
 import type { Examined } from '../doctor/examine.ts';
+import type { ListedGrant } from '../operations/grants.ts';
 import type { Page } from './layout.ts';
 import type { Session } from './session.ts';
 
@@ -16,6 +18,25 @@ interface Given {
   readonly query?: Readonly<Record<string, string | number | undefined | null>>;
   readonly body?: object;
 }
+
+type Listed<Name extends string, Item> = Readonly<Record<Name, readonly Item[]>> & {
+  readonly cursor?: string;
+};
+
+/** The answers that pages read. */
+export interface Answers {
+  readonly listPartners: Listed<'partners', Partner>;
+  readonly getPartner: { readonly partner: Partner };
+  readonly listKeys: Listed<'keys', ShownKey>;
+  readonly getKey: { readonly key: ShownKey };
+  readonly findKey: { readonly key: ShownKey };
+  readonly listGrants: Listed<'grants', ListedGrant>;
+  readonly listAudit: Listed<'entries', AuditEntry>;
+  readonly listReceipts: Listed<'receipts', Receipt>;
+  readonly getRequest: { readonly receipt: Receipt };
+}
+
+type AnswerOf<Id> = Id extends keyof Answers ? Answers[Id] : unknown;
 
 export interface Visit {
   readonly store: Store;
@@ -30,7 +51,7 @@ export interface Visit {
   /** The fields of a form. Empty for a GET. */
   readonly form: URLSearchParams;
   /** Runs an operation of the API with the role of this person. */
-  call<Body>(id: AdminOperationId, given?: Given): Promise<Body>;
+  call<Id extends AdminOperationId>(id: Id, given?: Given): Promise<AnswerOf<Id>>;
   /** Whether the role allows the operation. What it does not allow is not shown. */
   may(id: AdminOperationId): boolean;
 }
@@ -41,7 +62,7 @@ export type Outcome = Page | { readonly to: string } | { readonly file: string; 
 export function createCall(calls: Calls, { key }: Session, exchange: Exchange): Pick<Visit, 'call' | 'may'> {
   return {
     may: (operation) => mayUse(key.role, adminOperations[operation].role),
-    call: async <Body>(operation: AdminOperationId, { path = {}, query = {}, body }: Given = {}) => {
+    call: async <Id extends AdminOperationId>(id: Id, { path = {}, query = {}, body }: Given = {}) => {
       const encoded = Object.fromEntries(
         Object.entries(path).map(([name, value]) => [name, encodeURIComponent(value)]),
       );
@@ -50,7 +71,7 @@ export function createCall(calls: Calls, { key }: Session, exchange: Exchange): 
       );
       const text = new URLSearchParams(given).toString();
       const asked = { key, exchange, encoded, query: text, body: async () => body };
-      return (await calls(operation, asked)).body as Body;
+      return (await calls(id, asked)).body as AnswerOf<Id>;
     },
   };
 }

@@ -6,19 +6,18 @@ import { importValues } from '../ingest/import.ts';
 import { demoAdminKey, demoBalances, demoBrands, demoGrants, demoKeys, demoPartners } from './data.ts';
 
 /**
- * Fills an empty sandbox with the demo data, which is checked like any import. Resolves to whether the
- * sandbox has this data, and not that of somebody else.
+ * Fills an empty sandbox with the demo data, which is checked like any import. Resolves to false if
+ * the sandbox has other data, which is left alone.
  */
 export async function fillWithDemo(store: Store, by: Author): Promise<boolean> {
   if (store.environment !== 'sandbox') {
     throw new OperatorError('Demo data is for a sandbox only, because its keys are public.');
   }
   const partners = new Set((await store.listPartners()).map(({ id }) => id));
-  const isInUse = partners.size > 0 && !partners.has(demoPartners[0].id);
+  if (partners.size > 0 && !partners.has(demoPartners[0].id)) return false;
   // Grants are written last: if they are missing, an earlier start was interrupted.
   const isFilled =
     (await store.listGrants({ partnerId: demoPartners[0].id, at: toTime(Date.now()) })).length > 0;
-  if (isInUse) return false;
   const created_at = '2025-01-06T09:00:00.000Z';
   const storedAs = (text: string) => ({ name: 'demo', last_four: text.slice(-4), created_at });
   // A sandbox that an older version has filled lacks this key.

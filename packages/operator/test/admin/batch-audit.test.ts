@@ -22,8 +22,8 @@ test('the counts of an hour are written at its end, and every name once an hour'
   /** Whether a batch gets an entry of its own. */
   const send = (name?: string, written = 1) => {
     const begun = audit.begin(by(name), 'brands');
-    const counts = { written, unchanged: 0, stale: 0, deleted: 0 };
-    audit.count(by(name), 'brands', { ...counts, read: 1, rejected_count: 0 }, begun);
+    const counts = { written, unchanged: 0, stale: 0, deleted: 0, rejected: 0 };
+    audit.count(by(name), 'brands', counts, begun);
     return begun?.details;
   };
   assert.deepEqual([send(undefined, 0), send(), send()], [{}, {}, undefined]);

@@ -45,7 +45,7 @@ interface Schema extends Readonly<Partial<Record<Bound, number>>> {
   readonly required?: readonly string[];
   readonly properties?: Named<Schema>;
   /** A list of records, or of words. */
-  readonly items?: { readonly $ref?: string; readonly enum?: readonly string[] };
+  readonly items?: { readonly type?: string; readonly $ref?: string; readonly enum?: readonly string[] };
 }
 
 /** A parameter, or a field of a record. */
@@ -111,10 +111,6 @@ function operationSection(
   const page = operation.responses[200].content['application/json'];
   const lists = Object.values(schemas[lastOf(page.schema.$ref)]!.properties!);
   const recordName = lastOf(lists.find(({ items }) => items !== undefined)!.items!.$ref!);
-  const { properties = {}, required = [] } = schemas[recordName]!;
-  const fields = Object.entries(properties).map(([name, schema]) =>
-    entry({ name, required: required.includes(name), description: schema.description, schema }),
-  );
   const errors = Object.entries(operation.responses).flatMap(([status, response]) =>
     '$ref' in response ? [errorEntry(status, responses[lastOf(response.$ref)]!)] : [],
   );
@@ -131,7 +127,7 @@ ${rendered(operation.description)}
 <p>${inline(operation.responses[200].description)}</p>
 <pre><code>${escaped(JSON.stringify(example?.value, undefined, 2))}</code></pre>
 <h3>Fields of a ${recordName.toLowerCase()}</h3>
-<dl>${fields.join('')}</dl>
+<dl>${fieldsOf(schemas[recordName]!).join('')}</dl>
 <h3>Errors of ${operation.summary}</h3>
 <dl>${errors.join('')}</dl>
 </section>`;
@@ -139,6 +135,12 @@ ${rendered(operation.description)}
 
 function lastOf(ref: string): string {
   return ref.slice(ref.lastIndexOf('/') + 1);
+}
+
+export function fieldsOf({ properties = {}, required = [] }: Pick<Schema, 'properties' | 'required'>) {
+  return Object.entries(properties).map(([name, schema]) =>
+    entry({ name, required: required.includes(name), description: schema.description, schema }),
+  );
 }
 
 /** An entry of a list of parameters or fields. */

@@ -1,12 +1,11 @@
 /** The audit log: who changed what, and why. */
-import type { AuditEntry } from '@partner-network/store/port';
 import { refusalOfBody } from '../../admin/refusals.ts';
 import { filterForm, filtersOf } from '../filters.ts';
 import { html } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { pager } from '../parts.ts';
 import { auditTable } from '../tables.ts';
-import type { Outcome, Visit } from '../visit.ts';
+import type { Answers, Outcome, Visit } from '../visit.ts';
 
 const filters = {
   target: 'Target',
@@ -16,14 +15,9 @@ const filters = {
   until: 'Before (UTC)',
 };
 
-interface Listed {
-  readonly entries: readonly AuditEntry[];
-  readonly cursor?: string;
-}
-
 export async function auditPage({ call, query }: Visit): Promise<Page> {
   const chosen = filtersOf(filters, query);
-  const { entries, cursor } = await call<Listed>('listAudit', {
+  const { entries, cursor } = await call('listAudit', {
     query: { ...chosen, cursor: query.get('cursor'), limit: 50 },
   });
   const file = `/console/audit.jsonl?${new URLSearchParams(chosen)}`;
@@ -48,7 +42,7 @@ export async function auditFile({ call, query }: Visit): Promise<Outcome> {
   const lines: string[] = [];
   let cursor: string | undefined;
   do {
-    const page: Listed = await call<Listed>('listAudit', { query: { ...chosen, cursor, limit: 100 } });
+    const page: Answers['listAudit'] = await call('listAudit', { query: { ...chosen, cursor, limit: 100 } });
     cursor = page.cursor;
     lines.push(...page.entries.map((entry) => `${JSON.stringify(entry)}\n`));
     if (lines.length > mostEntries) {

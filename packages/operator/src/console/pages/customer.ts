@@ -1,22 +1,19 @@
 /** A customer: who may read the balances, and who did. No amount is read. */
-import type { Receipt } from '@partner-network/store/port';
 import { html } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { buttonTo, code, facts, linkTo, pager, pathTo } from '../parts.ts';
-import { grantTable, receiptTable, type ShownGrant } from '../tables.ts';
+import { grantTable, receiptTable } from '../tables.ts';
 import type { Visit } from '../visit.ts';
 
 export async function customerPage(visit: Visit): Promise<Page> {
   const { call, may, query, ids, store } = visit;
   const customer_id = ids.customer_id!;
-  const { grants, cursor: moreGrants } = await call<{ grants: readonly ShownGrant[]; cursor?: string }>(
-    'listGrants',
-    { query: { customer_id, limit: 25, cursor: query.get('grants') } },
-  );
-  const { receipts, cursor: moreReceipts } = await call<{ receipts: readonly Receipt[]; cursor?: string }>(
-    'listReceipts',
-    { query: { customer_id, limit: 25, cursor: query.get('receipts') } },
-  );
+  const { grants, cursor: moreGrants } = await call('listGrants', {
+    query: { customer_id, limit: 25, cursor: query.get('grants') },
+  });
+  const { receipts, cursor: moreReceipts } = await call('listReceipts', {
+    query: { customer_id, limit: 25, cursor: query.get('receipts') },
+  });
   const isErased = await store.isErased(customer_id);
   const path = pathTo('customers', customer_id);
   const filters = new URLSearchParams({ customer_id, outcome: 'GRANTED' });

@@ -1,6 +1,7 @@
 /** Where records come from: imports, feeds and batches, from the audit log. */
 import type { NumberedEntry } from '@partner-network/store/port';
 import { readPage } from '../../admin/calls.ts';
+import { type Part, pageOf } from '../../admin/lists.ts';
 import { html, type Value } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { code, pager, table, text, time } from '../parts.ts';
@@ -14,17 +15,13 @@ const counts = ['written', 'unchanged', 'stale', 'deleted', 'rejected'] as const
 /** The entries of all these actions, newest first. Each action has its own place in an index. */
 async function readEntries({ store, cursors, query }: Visit) {
   const asked = { cursor: query.get('cursor') ?? undefined, limit: 50 };
-  const { records, cursor } = (await readPage(cursors, 'console data', asked, async ({ limit, after }) => {
-    const last = after();
-    const found = await Promise.all(
-      actions.map((action) => store.listAudit({ action, after: last, limit: limit + 1 })),
-    );
-    const newest = found.flat().toSorted((one, other) => (isNewer(one, other) ? -1 : 1));
-    const records = newest.slice(0, limit);
-    const { at, seq } = records.at(-1) ?? {};
-    return { records, next: newest.length > limit ? { at, seq } : undefined };
-  })) as { records: readonly NumberedEntry[]; cursor?: string };
-  return { records, cursor };
+  const read = async (part: Part) => {
+    const found = await Promise.all(actions.map((action) => store.listAudit({ action, ...part })));
+    return found.flat().toSorted((one, other) => (isNewer(one, other) ? -1 : 1));
+  };
+  return readPage(cursors, 'console data', asked, (list) =>
+    pageOf(list, read, ({ at, seq }) => ({ at, seq })),
+  );
 }
 
 function isNewer(one: NumberedEntry, other: NumberedEntry): boolean {

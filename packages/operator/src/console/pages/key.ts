@@ -1,19 +1,16 @@
 /** A key: its record, its use, and why it was refused. */
-import type { AuditEntry, Partner } from '@partner-network/store/port';
 import { html } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { buttonTo, code, facts, linkTo, mark, pathTo, text, time } from '../parts.ts';
-import { auditTable, type ShownKey } from '../tables.ts';
+import { auditTable } from '../tables.ts';
 import { usageOf } from '../usage.ts';
 import type { Visit } from '../visit.ts';
 
 export async function keyPage(visit: Visit): Promise<Page> {
   const { call, may, ids } = visit;
-  const { key } = await call<{ key: ShownKey }>('getKey', { path: { id: ids.id! } });
-  const { partner } = await call<{ partner: Partner }>('getPartner', { path: { id: key.partner_id } });
-  const { entries } = await call<{ entries: readonly AuditEntry[] }>('listAudit', {
-    query: { target: key.id, limit: 10 },
-  });
+  const { key } = await call('getKey', { path: ids });
+  const { partner } = await call('getPartner', { path: { id: key.partner_id } });
+  const { entries } = await call('listAudit', { query: { target: key.id, limit: 10 } });
   const { charts, refusals } = await usageOf(visit, { partnerId: key.partner_id, keyId: key.id });
   const path = pathTo('keys', key.id);
   const isActive = key.status === 'active';

@@ -1,26 +1,22 @@
 /** A partner: why it was refused, how much it is used, its keys, grants and changes. */
-import type { AuditEntry, Partner } from '@partner-network/store/port';
 import { html } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { buttonTo, code, facts, mark, pager, pathTo, text, time } from '../parts.ts';
-import { auditTable, grantTable, keyTable, type ShownGrant, type ShownKey } from '../tables.ts';
+import { auditTable, grantTable, keyTable } from '../tables.ts';
 import { usageOf } from '../usage.ts';
 import type { Visit } from '../visit.ts';
 
 export async function partnerPage(visit: Visit): Promise<Page> {
   const { call, may, query, ids } = visit;
   const id = ids.id!;
-  const { partner } = await call<{ partner: Partner }>('getPartner', { path: { id } });
-  const { keys, cursor: moreKeys } = await call<{ keys: readonly ShownKey[]; cursor?: string }>('listKeys', {
+  const { partner } = await call('getPartner', { path: { id } });
+  const { keys, cursor: moreKeys } = await call('listKeys', {
     query: { partner_id: id, limit: 25, cursor: query.get('keys') },
   });
-  const { grants, cursor: moreGrants } = await call<{ grants: readonly ShownGrant[]; cursor?: string }>(
-    'listGrants',
-    { query: { partner_id: id, limit: 25, cursor: query.get('grants') } },
-  );
-  const { entries } = await call<{ entries: readonly AuditEntry[] }>('listAudit', {
-    query: { target: id, limit: 10 },
+  const { grants, cursor: moreGrants } = await call('listGrants', {
+    query: { partner_id: id, limit: 25, cursor: query.get('grants') },
   });
+  const { entries } = await call('listAudit', { query: { target: id, limit: 10 } });
   const { charts, refusals } = await usageOf(visit, { partnerId: id });
   const path = pathTo('partners', id);
   const isDisabled = partner.disabled_at !== undefined;

@@ -1,5 +1,4 @@
 /** Receipts: requests for balances with their outcomes, without the balances. */
-import type { Receipt } from '@partner-network/store/port';
 import { filterForm, filtersOf } from '../filters.ts';
 import { html } from '../html.ts';
 import type { Page } from '../layout.ts';
@@ -18,7 +17,7 @@ const filters = {
 };
 
 export async function receiptsPage({ call, query }: Visit): Promise<Page> {
-  const { receipts, cursor } = await call<{ receipts: readonly Receipt[]; cursor?: string }>('listReceipts', {
+  const { receipts, cursor } = await call('listReceipts', {
     query: { ...filtersOf(filters, query), cursor: query.get('cursor'), limit: 50 },
   });
   const empty = html`No receipt with these filters. Only requests for balances leave one, until it is pruned:
@@ -37,7 +36,7 @@ ${pager('/console/receipts', query, 'cursor', cursor)}`,
 
 /** What is stored of one request. */
 export async function requestPage({ call, ids }: Visit): Promise<Page> {
-  const { receipt } = await call<{ receipt: Receipt }>('getRequest', { path: ids });
+  const { receipt } = await call('getRequest', { path: ids });
   const { at, request_id, partner_id, key_id, customer_id, grant_id, outcome } = receipt;
   return {
     title: `Request ${request_id}`,

@@ -1,11 +1,11 @@
 /** Finds what an id belongs to. A POST, because somebody may paste a key, which no address may contain. */
+import { isRequestId } from '@partner-network/common/ids';
 import { echo, isCleanText } from '@partner-network/common/text';
 import { keyPrefixPattern } from '@partner-network/contract/environments';
 import { receiptOfRequest } from '../../admin/lists.ts';
 import { notFound } from '../../admin/refusals.ts';
 import { html } from '../html.ts';
 import { linkTo, pathTo, table, text } from '../parts.ts';
-import type { ShownKey } from '../tables.ts';
 import type { Outcome, Visit } from '../visit.ts';
 
 interface Hit {
@@ -16,7 +16,6 @@ interface Hit {
 
 /** A part of a key is as secret as the whole. */
 const keyLike = new RegExp(`${keyPrefixPattern}[0-9A-Za-z]`);
-const requestId = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Hits that are listed. */
 const mostHits = 50;
@@ -24,14 +23,14 @@ const mostHits = 50;
 export async function search(visit: Visit): Promise<Outcome> {
   const asked = visit.form.get('id')?.trim() ?? '';
   if (keyLike.test(asked)) {
-    const { key } = await visit.call<{ key: ShownKey }>('findKey', { body: { key: asked } });
+    const { key } = await visit.call('findKey', { body: { key: asked } });
     return { to: pathTo('keys', key.id) };
   }
   if (asked === '' || !isCleanText(asked)) throw notFound('Write an id, without invisible characters.');
   const hits = await hitsOf(visit, asked);
   if (hits.length === 1) return { to: hits[0]!.path };
   // Its page says which log to search.
-  if (hits.length === 0 && requestId.test(asked)) return { to: pathTo('requests', asked) };
+  if (hits.length === 0 && isRequestId(asked)) return { to: pathTo('requests', asked) };
   const rows = hits.slice(0, mostHits).map(({ kind, label, path }) => [kind, linkTo(path, label)]);
   const customer = linkTo(pathTo('customers', asked), 'Open it as a customer');
   return {

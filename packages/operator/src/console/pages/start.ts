@@ -1,15 +1,14 @@
 /** The start: all partners. The search is on every page. */
-import type { Partner } from '@partner-network/store/port';
 import { html } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { code, linkTo, mark, pager, pathTo, table, time } from '../parts.ts';
 import type { Visit } from '../visit.ts';
 
 export async function startPage({ call, query }: Visit): Promise<Page> {
-  const listed = await call<{ partners: readonly Partner[]; cursor?: string }>('listPartners', {
+  const { partners, cursor } = await call('listPartners', {
     query: { cursor: query.get('cursor'), limit: 50 },
   });
-  const rows = listed.partners.map(({ id, name, created_at, disabled_at }) => [
+  const rows = partners.map(({ id, name, created_at, disabled_at }) => [
     linkTo(pathTo('partners', id), name),
     code(id),
     mark(disabled_at === undefined ? 'enabled' : 'disabled'),
@@ -24,6 +23,6 @@ export async function startPage({ call, query }: Visit): Promise<Page> {
 <p class="hint">Open a partner to see why it was refused. The field above takes a part of its name, or any id:
 of a partner, key, customer, grant, brand or request.</p>
 ${table('Partners', ['Name', 'Id', 'State', 'Created (UTC)'], rows, empty)}
-${pager('/console', query, 'cursor', listed.cursor)}`,
+${pager('/console', query, 'cursor', cursor)}`,
   };
 }

@@ -6,8 +6,12 @@ import {
   type AdminOperationId,
   adminOperations,
 } from '@partner-network/contract/admin/operations';
+import { errorRecord } from '@partner-network/contract/errors';
 import type { Exchange, Route, Routes } from '@partner-network/http/handle';
+import { Refusal } from '@partner-network/http/refusal';
+import { headerValues } from '@partner-network/http/request';
 import { createConsole } from '../console/routes.ts';
+import { isLocal } from '../console/session.ts';
 import type { ConsoleParts } from '../console/site.ts';
 import { createCalls } from './calls.ts';
 import { createIdentification, requireWorking } from './credentials.ts';
@@ -26,7 +30,30 @@ function answerMsOf(id: AdminOperationId): { readonly answerMs?: number } {
 const byTime = (one: Timed, other: Timed) => (other.answerMs ?? 0) - (one.answerMs ?? 0);
 type Timed = ReturnType<typeof answerMsOf>;
 
-export function createAdminRoutes(parts: ConsoleParts): Routes {
+const foreignHost = new Refusal([
+  {
+    ...errorRecord('MALFORMED_REQUEST'),
+    detail: 'Use the host localhost or 127.0.0.1. Behind a proxy, set --public-url.',
+  },
+]);
+
+/**
+ * Refuses other hosts. A website can give its own name the address 127.0.0.1, and then a browser lets it read
+ * what this service answers. In a sandbox everybody knows the key.
+ */
+function onLocalHost(route: Route): Route {
+  return {
+    ...route,
+    answer: async (exchange) => {
+      const [host] = headerValues(exchange.rawHeaders, 'host');
+      if (host !== undefined && !isLocal(`http://${host}`)) throw foreignHost;
+      return route.answer(exchange);
+    },
+  };
+}
+
+/** `isOnlyLocal` is set for a service that has only clients on its own machine. */
+export function createAdminRoutes(parts: ConsoleParts, isOnlyLocal: boolean): Routes {
   const { store, journal } = parts;
   const identify = createIdentification(store, store.environment);
   const call = createCalls(parts);
@@ -59,7 +86,8 @@ export function createAdminRoutes(parts: ConsoleParts): Routes {
   return {
     get: (path) => {
       const match = matchPath(path);
-      return match ? routeOf(match) : (pages.get(path) ?? console(path));
+      const route = match ? routeOf(match) : (pages.get(path) ?? console(path));
+      return route && isOnlyLocal ? onLocalHost(route) : route;
     },
   };
 }

@@ -27,11 +27,12 @@ export function requireOwnSite({ rawHeaders }: Exchange, publicUrl: string): voi
   const [site] = headerValues(rawHeaders, 'sec-fetch-site');
   const [origin] = headerValues(rawHeaders, 'origin');
   const [host] = headerValues(rawHeaders, 'host');
-  // Through a tunnel, a local address has another name or port.
+  // Through a tunnel, a local address has another port. Its name must be local, too: any website can give
+  // its own name the address 127.0.0.1.
   const isOwn =
     origin === undefined ||
     origin === new URL(publicUrl).origin ||
-    (isLocal(publicUrl) && URL.parse(origin)?.host === host);
+    (isLocal(publicUrl) && isLocal(origin) && URL.parse(origin)?.host === host);
   if (isOwn && (site === undefined || site === 'same-origin')) return;
   throw refused(`The form comes from another address than ${publicUrl}. Open the console there, and repeat.`);
 }

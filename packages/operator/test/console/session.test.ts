@@ -1,5 +1,7 @@
 /** Signing in and out of the console, and what an attacker may try. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { test } from 'node:test';
 import { adminKeyOf, digestOfKey } from '../../../service/src/auth/api-key.ts';
 import { createCursors } from '../../../service/src/cursors/cursors.ts';
@@ -202,6 +204,37 @@ test('a form without the token of this session, or of another site, changes noth
   assert.equal((await store.findKeyById('KEY_0'))?.revoked_at, undefined);
   assert.equal((await support.send(path, own)).status, 303);
   assert.ok((await store.findKeyById('KEY_0'))?.revoked_at);
+});
+
+/** The status of an answer. Fetch sets the header Host itself. */
+async function statusAt(address: string, method: string, headers: Record<string, string>, body = '') {
+  const sent = request(address, { method, headers }).end(body);
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+  answer.resume();
+  return answer.statusCode;
+}
+
+test('a website that gives its name a local address cannot use or read the service', async (t) => {
+  const { address } = await consoleScene(t);
+  const { host, port } = new URL(address);
+  const form = { 'content-type': 'application/x-www-form-urlencoded' };
+  const key = { authorization: `Bearer ${adminKeys.ADMIN}` };
+  const statusesAs = async (host: string) => [
+    await statusAt(
+      `${address}/console/sign-in`,
+      'POST',
+      { host, ...form, origin: `http://${host}` },
+      `key=${adminKeys.ADMIN}`,
+    ),
+    await statusAt(`${address}/console`, 'GET', { host }),
+    await statusAt(`${address}/admin/v1/partners`, 'GET', { host, ...key }),
+  ];
+  for (const local of [host, `localhost:${port}`, 'localhost:9000', '[::1]:9000']) {
+    assert.deepEqual(await statusesAs(local), [303, 200, 200], local);
+  }
+  for (const foreign of [`evil.example:${port}`, '127.0.0.1.evil.example', 'localhost.evil.example']) {
+    assert.deepEqual(await statusesAs(foreign), [400, 400, 400], foreign);
+  }
 });
 
 test('the sign-in returns to pages of the console only', async (t) => {

@@ -117,6 +117,8 @@ export class ConsoleSite {
   signOut(exchange: Exchange): Promise<string> {
     exchange.operation = 'consoleSignIn';
     return this.#shown(exchange, undefined, async () => {
+      // Browsers send no cookie with a form of another site, but would forget it as this answer says.
+      requireOwnSite(exchange, this.#parts.publicUrl());
       const session = await this.#sessions.find(exchange);
       if (session !== undefined) await this.#ownForm(exchange, session);
       exchange.headers.push(...setCookie(this.#parts.publicUrl(), ''));

@@ -263,6 +263,14 @@ test('signing out forgets the cookie', async (t) => {
   assert.match((await viewer.get('/console')).text, /<h1>Sign in<\/h1>/);
 });
 
+test('another site cannot sign anybody out', async (t) => {
+  const { open } = await consoleScene(t);
+  // As browsers send it: without the cookie.
+  const foreign = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
+  const { status, headers } = await open().send('/console/sign-out', {}, foreign);
+  assert.deepEqual([status, headers.getSetCookie()], [403, []]);
+});
+
 test('who reloads the address of a form without its fields starts again', async (t) => {
   const { as } = await consoleScene(t);
   const viewer = await as('VIEWER');

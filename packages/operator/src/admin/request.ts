@@ -125,7 +125,8 @@ export function authorOf(
   if (name !== undefined) {
     const max = adminLimits.reasonCharacters;
     if (isLongerThan(name, max)) throw refusal('VALUE_TOO_LONG', { max }, field);
-    const isSeen = name.trim() !== '' && printable(name) === name && !holdsKey(name);
+    // Also for bytes that are not UTF-8, which are replaced above.
+    const isSeen = name.trim() !== '' && !printable(name).includes('\ufffd') && !holdsKey(name);
     if (!isSeen || !isCleanText(name)) throw refusal('INVALID_CHARACTER', {}, field);
   }
   const details = name === undefined ? {} : { on_behalf_of: name };

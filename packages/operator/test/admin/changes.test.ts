@@ -147,7 +147,10 @@ test('On-Behalf-Of is kept as a claim; a wrong one is refused', async (t) => {
   await put('/partners/p', { name: 'P' }, { headers });
   const [entry] = await store.listAudit({ limit: 1 });
   assert.equal(entry?.details.on_behalf_of, 'Zoë');
-  const long = { 'on-behalf-of': 'x'.repeat(257) };
-  assert.equal((await put('/partners/q', { name: 'Q' }, { headers: long })).status, 400);
+  // Too long, and not UTF-8.
+  for (const wrong of ['x'.repeat(257), 'Zo\xeb']) {
+    const sent = { headers: { 'on-behalf-of': wrong } };
+    assert.equal((await put('/partners/q', { name: 'Q' }, sent)).status, 400);
+  }
   assert.equal(await store.findPartner('q'), undefined);
 });

@@ -1,5 +1,6 @@
 /** What forms send: fields, and the proof that our own page sent them. */
 import { isUtf8 } from 'node:buffer';
+import querystring from 'node:querystring';
 import { holdsKey } from '@partner-network/common/text';
 import { encodingOfBody, readBody, typeOfBody } from '@partner-network/http/body';
 import type { Exchange } from '@partner-network/http/handle';
@@ -47,5 +48,5 @@ export function requireToken(session: Session, form: URLSearchParams): void {
 export function returnPath(asked: string | null): string {
   const url = asked === null || !asked.startsWith('/') ? null : URL.parse(asked, 'http://console');
   const isOwn = url?.host === 'console' && /^\/console(?:$|\/)/.test(url.pathname);
-  return isOwn && !holdsKey(url.href) ? url.pathname + url.search : '/console';
+  return isOwn && !holdsKey(querystring.unescape(url.href)) ? url.pathname + url.search : '/console';
 }

@@ -207,7 +207,10 @@ function resultOf(report: ImportReport, { ids }: Seen): BatchResult {
 }
 
 function sourceOf(body: readonly Buffer[], type: string): Source {
-  if (type === lines) return () => readJsonLines(piecesOf(body));
+  if (type === lines) {
+    requireFewLines(body);
+    return () => readJsonLines(piecesOf(body));
+  }
   const whole = Buffer.concat(body);
   const inside = isUtf8(whole) ? insideOfArray(whole.toString()) : undefined;
   if (inside === undefined) {
@@ -215,6 +218,20 @@ function sourceOf(body: readonly Buffer[], type: string): Source {
     throw refusalOfBody([{ ...rejection('INVALID_JSON'), detail }]);
   }
   return () => readJsonArray(inside);
+}
+
+/** Blank lines for each record. They are skipped, but 16 MiB of them block the service for 10 s. */
+const blankLines = 10;
+
+function requireFewLines(body: readonly Buffer[]): void {
+  const lineFeed = 10;
+  let left = adminLimits.batchLines * blankLines;
+  for (const piece of body) {
+    for (let at = piece.indexOf(lineFeed); at !== -1; at = piece.indexOf(lineFeed, at + 1)) {
+      if (left === 0) throw adminRefusal('BATCH_TOO_LARGE');
+      left -= 1;
+    }
+  }
 }
 
 /** Small pieces, so that lines are read a few at a time. An unpacked body is one large piece. */

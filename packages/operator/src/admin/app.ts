@@ -11,7 +11,6 @@ import type { Exchange, Route, Routes } from '@partner-network/http/handle';
 import { Refusal } from '@partner-network/http/refusal';
 import { headerValues } from '@partner-network/http/request';
 import { createConsole } from '../console/routes.ts';
-import { isLocal } from '../console/session.ts';
 import type { ConsoleParts } from '../console/site.ts';
 import { createCalls } from './calls.ts';
 import { createIdentification, requireWorking } from './credentials.ts';
@@ -37,16 +36,19 @@ const foreignHost = new Refusal([
   },
 ]);
 
+/** A name with a dot. Addresses end with a digit or a bracket, and no website has a name without a dot. */
+const nameOfWebsite = /\.(?!localhost$)[a-z][\w-]*\.?$/i;
+
 /**
- * Refuses other hosts. A website can give its own name the address 127.0.0.1, and then a browser lets it read
- * what this service answers. In a sandbox everybody knows the key.
+ * Refuses the names of websites. A website can give its own name the address 127.0.0.1, and then a browser
+ * lets it read what this service answers. In a sandbox everybody knows the key.
  */
 function onLocalHost(route: Route): Route {
   return {
     ...route,
     answer: async (exchange) => {
       const [host] = headerValues(exchange.rawHeaders, 'host');
-      if (host !== undefined && !isLocal(`http://${host}`)) throw foreignHost;
+      if (nameOfWebsite.test(URL.parse(`http://${host}`)?.hostname ?? '')) throw foreignHost;
       return route.answer(exchange);
     },
   };

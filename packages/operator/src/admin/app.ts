@@ -7,7 +7,10 @@ import {
   type AdminOperationId,
   adminOperations,
 } from '@partner-network/contract/admin/operations';
+import { errorRecord } from '@partner-network/contract/errors';
 import type { Exchange, Route, Routes } from '@partner-network/http/handle';
+import { Refusal } from '@partner-network/http/refusal';
+import { headerValues } from '@partner-network/http/request';
 import { requireValid } from '@partner-network/service/auth/authenticate';
 import { createConsole } from '../console/routes.ts';
 import type { ConsoleParts } from '../console/site.ts';
@@ -26,7 +29,33 @@ function answerMsOf(id: AdminOperationId): number {
   return adminOperations[id].method === 'GET' ? httpBounds.answerMs : bodyMs + adminBounds.changeMs;
 }
 
-export function createAdminRoutes(parts: ConsoleParts): Routes {
+const foreignHost = new Refusal([
+  {
+    ...errorRecord('MALFORMED_REQUEST'),
+    detail: 'Use the host localhost or 127.0.0.1. Behind a proxy, set --public-url.',
+  },
+]);
+
+/** A name with a dot. Addresses end with a digit or a bracket, and no website has a name without a dot. */
+const nameOfWebsite = /\.(?!localhost$)[a-z][\w-]*\.?$/i;
+
+/**
+ * Refuses the names of websites. A website can give its own name the address 127.0.0.1, and then a browser
+ * lets it read what this service answers. In a sandbox everybody knows the key.
+ */
+function onLocalHost(route: Route): Route {
+  return {
+    ...route,
+    answer: async (exchange) => {
+      const [host] = headerValues(exchange.rawHeaders, 'host');
+      if (nameOfWebsite.test(URL.parse(`http://${host}`)?.hostname ?? '')) throw foreignHost;
+      return route.answer(exchange);
+    },
+  };
+}
+
+/** `isOnlyLocal` is set for a service that has only clients on its own machine. */
+export function createAdminRoutes(parts: ConsoleParts, isOnlyLocal: boolean): Routes {
   const { store, journal, batches } = parts;
   const identify = createIdentification(store);
   const call = createCalls(parts);
@@ -64,7 +93,8 @@ export function createAdminRoutes(parts: ConsoleParts): Routes {
   return {
     get: (path) => {
       const match = matchPath(path);
-      return match ? routeOf(match) : (pages.get(path) ?? console(path));
+      const route = match ? routeOf(match) : (pages.get(path) ?? console(path));
+      return route && isOnlyLocal ? onLocalHost(route) : route;
     },
   };
 }

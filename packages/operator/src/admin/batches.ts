@@ -214,6 +214,7 @@ function resultOf(report: ImportReport, { ids }: Seen): BatchResult {
 }
 
 function sourceOf(body: readonly Buffer[], type: string): Source {
+  if (type === lines) requireFewLines(body);
   if (type === list && !makeLines(body)) {
     const detail =
       'Send one complete JSON list of records, such as [{…},{…}], or one record a line as ' +
@@ -221,6 +222,20 @@ function sourceOf(body: readonly Buffer[], type: string): Source {
     throw refusalOfBody([{ ...rejection('INVALID_JSON'), detail }]);
   }
   return () => readJsonLines(piecesOf(body));
+}
+
+/** Blank lines for each record. They are skipped, but 16 MiB of them block the service for 10 s. */
+const blankLines = 10;
+
+function requireFewLines(body: readonly Buffer[]): void {
+  const lineFeed = 10;
+  let left = adminLimits.batchLines * blankLines;
+  for (const piece of body) {
+    for (let at = piece.indexOf(lineFeed); at !== -1; at = piece.indexOf(lineFeed, at + 1)) {
+      if (left === 0) throw adminRefusal('BATCH_TOO_LARGE');
+      left -= 1;
+    }
+  }
 }
 
 async function* piecesOf(body: readonly Buffer[]): AsyncGenerator<Uint8Array> {

@@ -129,8 +129,9 @@ export function authorOf(
     if (isLongerThan(name, max)) throw refusal('VALUE_TOO_LONG', { max }, field);
     if (name.trim() === '')
       throw refusal('VALUE_EMPTY', { remedy: 'set it to a name or leave it out' }, field);
-    const isSound = printable(name) === name && isCleanText(name) && !holdsKey(name);
-    if (!isSound)
+    // A replacement character stands for bytes that are not UTF-8.
+    const isReadable = printable(name) === name && !name.includes('\ufffd');
+    if (!isReadable || !isCleanText(name) || holdsKey(name))
       throw new Refusal([{ ...refusal('INVALID_CHARACTER', {}, field).errors[0], detail: badName }]);
   }
   const details = name === undefined ? {} : { on_behalf_of: name };

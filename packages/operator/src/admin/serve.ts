@@ -19,6 +19,7 @@ import { drainOn } from '@partner-network/service/serve/drain';
 import { createKeyExpiry } from '@partner-network/service/serve/key-expiry';
 import type { Store } from '@partner-network/store/port';
 import type { Logger } from 'pino';
+import { isLocal } from '../console/session.ts';
 import { consoleOperations } from '../console/site.ts';
 import type { Examined } from '../doctor/examine.ts';
 import { createAdminRoutes } from './app.ts';
@@ -71,10 +72,9 @@ export async function openAdmin(
       .finally(() => {
         examining = undefined;
       }));
-  const routes = createAdminRoutes({
-    ...{ store, cursors, journal, batches, log, examine },
-    publicUrl: ownUrl,
-  });
+  const isOnlyLocal = [originOf(host, port), publicUrl ?? originOf(host, port)].every(isLocal);
+  const parts = { store, cursors, journal, batches, log, examine, publicUrl: ownUrl };
+  const routes = createAdminRoutes(parts, isOnlyLocal);
   const site = { routes, log, requests, notFound: unknownPath };
   const http = serveSite(server, site, {
     room: {

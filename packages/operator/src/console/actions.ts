@@ -58,7 +58,11 @@ function expiryOf(form: URLSearchParams): { readonly expires_at?: string } {
   return given ? { expires_at: utcOf(given) } : {};
 }
 
-const newKeyOf = (form: URLSearchParams) => ({ id: form.get('new_id') ?? '' });
+/** Another form than that of our own ids is replaced: the page of a key called `..` has no address. */
+function newKeyOf(form: URLSearchParams): { readonly id: string } {
+  const asked = form.get('new_id') ?? '';
+  return { id: /^KEY_\w+$/.test(asked) ? asked : newId('KEY') };
+}
 
 /** The only page that shows a secret. A repeated form gets the page without it. */
 function secretPage({ key, secret }: { key: ShownKey; secret?: string }): Page {
@@ -174,7 +178,8 @@ ${expiryField(visit)}`,
     target: newKeyOf,
     body: ({ form, ids }) => ({
       replaces: ids.id,
-      overlap_seconds: Number(form.get('overlap_seconds')),
+      // An empty field is not 0, which would revoke the old key now.
+      overlap_seconds: Number(form.get('overlap_seconds') || Number.NaN),
       ...expiryOf(form),
     }),
     result: secretPage,

@@ -1,5 +1,6 @@
 /** What forms send: fields, and the proof that our own page sent them. */
 import { isUtf8 } from 'node:buffer';
+import querystring from 'node:querystring';
 import { holdsKey } from '@partner-network/common/text';
 import { encodingOfBody, readBody, typeOfBody } from '@partner-network/http/body';
 import type { Exchange } from '@partner-network/http/handle';
@@ -27,11 +28,12 @@ export function requireOwnSite({ rawHeaders }: Exchange, publicUrl: string): voi
   const [site] = headerValues(rawHeaders, 'sec-fetch-site');
   const [origin] = headerValues(rawHeaders, 'origin');
   const [host] = headerValues(rawHeaders, 'host');
-  // Through a tunnel, a local address has another name or port.
+  // Through a tunnel, a local address has another port. Its name must be local, too: any website can give
+  // its own name the address 127.0.0.1.
   const isOwn =
     origin === undefined ||
     origin === new URL(publicUrl).origin ||
-    (isLocal(publicUrl) && URL.parse(origin)?.host === host);
+    (isLocal(publicUrl) && isLocal(origin) && URL.parse(origin)?.host === host);
   if (isOwn && (site === undefined || site === 'same-origin')) return;
   throw refused(`The form comes from another address than ${publicUrl}. Open the console there, and repeat.`);
 }
@@ -46,5 +48,5 @@ export function requireToken(session: Session, form: URLSearchParams): void {
 export function returnPath(asked: string | null): string {
   const url = asked === null || !asked.startsWith('/') ? null : URL.parse(asked, 'http://console');
   const isOwn = url?.host === 'console' && /^\/console(?:$|\/)/.test(url.pathname);
-  return isOwn && !holdsKey(url.href) ? url.pathname + url.search : '/console';
+  return isOwn && !holdsKey(querystring.unescape(url.href)) ? url.pathname + url.search : '/console';
 }

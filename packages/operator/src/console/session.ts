@@ -92,9 +92,9 @@ export function setCookie(publicUrl: string, text: string): string[] {
 }
 
 /** Whether an address is http on a loopback host, where browsers may not keep a cookie that is Secure. */
-export function isLocal(publicUrl: string): boolean {
-  const { protocol, hostname } = new URL(publicUrl);
-  return protocol === 'http:' && /^(?:127\.[\d.]+|\[::1\]|(?:.*\.)?localhost)$/.test(hostname);
+export function isLocal(address: string): boolean {
+  const url = URL.parse(address);
+  return url?.protocol === 'http:' && /^(?:127\.[\d.]+|\[::1\]|(?:.*\.)?localhost)$/.test(url.hostname);
 }
 
 const isExpired = ({ expiresAt }: AdminKeyOnFile) =>

@@ -1,4 +1,5 @@
 /** What happens before and after a page is made: the session, the form, the frame and the failures. */
+import querystring from 'node:querystring';
 import { adminBounds } from '@partner-network/common/bounds/serve';
 import { holdsKey, isCleanText } from '@partner-network/common/text';
 import { adminLimits } from '@partner-network/contract/admin/limits';
@@ -73,7 +74,7 @@ export class ConsoleSite {
     const { store, cursors, journal, examine } = this.#parts;
     exchange.key = { id: session.key.id };
     requireRole(session.key, 'VIEWER');
-    if (holdsKey(exchange.query)) throw notFound(noKeys);
+    if (holdsKey(querystring.unescape(exchange.query))) throw notFound(noKeys);
     journal.noteUse(session.key.id, Date.now());
     const form = page.method === 'POST' ? await this.#ownForm(exchange, session) : new URLSearchParams();
     const query = new URLSearchParams([...new URLSearchParams(exchange.query)].filter(([, value]) => value));
@@ -118,6 +119,8 @@ export class ConsoleSite {
   signOut(exchange: Exchange): Promise<string> {
     exchange.operation = 'consoleSignIn';
     return this.#shown(exchange, undefined, async () => {
+      // Browsers send no cookie with a form of another site, but would forget it as this answer says.
+      requireOwnSite(exchange, this.#parts.publicUrl());
       const session = await this.#sessions.find(exchange);
       if (session !== undefined) await this.#ownForm(exchange, session);
       exchange.headers.push(...setCookie(this.#parts.publicUrl(), ''));

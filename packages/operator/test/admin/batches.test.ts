@@ -167,6 +167,9 @@ test('a batch with too many lines or bytes is refused, and the answer can be rea
   const large = `${'x'.repeat(17 * 1024 * 1024)}\n`;
   const post = { role: 'INGEST', method: 'POST', headers } as const;
   assertErrors(await send('/balances/batches', { ...post, body: large }), 413, 'BATCH_TOO_LARGE');
+  const blank = (lines: number) => send('/balances/batches', { ...post, body: '\n'.repeat(lines) });
+  assert.equal((await blank(100_000)).status, 200);
+  assertErrors(await blank(100_001), 413, 'BATCH_TOO_LARGE');
   const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
   const packed = { ...headers, 'content-encoding': 'gzip' };
   assertErrors(

@@ -152,6 +152,8 @@ test('On-Behalf-Of is kept as a claim; a wrong one is refused', async (t) => {
     ['x'.repeat(257), 'VALUE_TOO_LONG'],
     ['', 'VALUE_EMPTY'],
     [Buffer.from('a\u200bb').toString('latin1'), 'INVALID_CHARACTER'],
+    // Not UTF-8.
+    ['Zo\xeb', 'INVALID_CHARACTER'],
   ] as const) {
     const refused = await put('/partners/q', { name: 'Q' }, { headers: { 'on-behalf-of': name } });
     assertErrors(refused, 400, [code, 'On-Behalf-Of']);

@@ -112,6 +112,23 @@ test('a new key is shown once, in the answer to its form, and works', async (t) 
   assert.equal(inactive.status, 409);
 });
 
+test('a form by hand creates no key without a page, and revokes no key by an empty field', async (t) => {
+  const { as, store } = await consoleScene(t);
+  const admin = await as('ADMIN');
+  const fields = { scopes: 'BRANDS_READ', reason: 'x' };
+  for (const new_id of ['', '.', '..', 'find', 'KEY_a/b']) {
+    const created = await admin.post('/console/partners/acme/create-key', { ...fields, new_id });
+    keepKeysIn(created.text);
+    assert.match(created.text, /href="\/console\/keys\/KEY_[0-9a-f]{32}"/, new_id);
+  }
+  const rotation = { new_id: 'KEY_NEXT', reason: 'x' };
+  const wrong = [rotation, { ...rotation, overlap_seconds: '' }, { ...rotation, overlap_seconds: 'x' }];
+  for (const sent of wrong) {
+    assert.equal((await admin.post('/console/keys/KEY_1/rotate', { ...sent })).status, 400);
+  }
+  assert.equal((await store.findKeyById('KEY_1'))?.revoked_at, undefined);
+});
+
 test('an erasure needs the id of the customer', async (t) => {
   const { as, store } = await consoleScene(t);
   const admin = await as('ADMIN');

@@ -5,6 +5,8 @@ import { test } from 'node:test';
 import { digestOfKey } from '../../../service/src/auth/api-key.ts';
 import { adminKeys } from '../../../testkit/admin/started.ts';
 import { balances, createdAt, keys } from '../../../testkit/fixtures/fixture.ts';
+import { auditFile } from '../../src/console/pages/audit.ts';
+import type { Visit } from '../../src/console/visit.ts';
 import { importValues } from '../../src/ingest/import.ts';
 import { consoleScene, fillUse, hourAgo, pagePaths, request_id, type TestBrowser } from './scene.ts';
 
@@ -243,6 +245,18 @@ test('the audit log is filtered, paged, and downloaded as JSON Lines', async (t)
     seen,
   );
   assert.equal((await viewer.get('/console/audit?since=yesterday')).status, 400);
+});
+
+test('others are answered between the pages of a download', async () => {
+  const order: string[] = [];
+  const call = async (_: string, { query }: { query: { cursor?: string } }) => {
+    order.push('page');
+    if (query.cursor !== undefined) return { entries: [] };
+    setImmediate(() => order.push('other'));
+    return { entries: [], cursor: 'next' };
+  };
+  await auditFile({ call, query: new URLSearchParams() } as unknown as Visit);
+  assert.deepEqual(order, ['page', 'other', 'page']);
 });
 
 test('data lists imports, feeds and batches of all kinds, newest first, on pages', async (t) => {

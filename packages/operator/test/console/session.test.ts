@@ -1,5 +1,7 @@
 /** Signing in and out of the console, and what an attacker may try. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { test } from 'node:test';
 import { adminKeyOf, digestOfKey } from '../../../service/src/auth/api-key.ts';
 import { createCursors } from '../../../service/src/cursors/cursors.ts';
@@ -161,12 +163,16 @@ test('who reads the keys of cursors, but no digest of a key, cannot make a cooki
 });
 
 test('an address with a key is refused, and not repeated', async (t) => {
-  const { as } = await consoleScene(t);
+  const { as, open } = await consoleScene(t);
   const admin = await as('ADMIN');
   for (const path of ['/keys/', '/customers/', '/audit?target=', '/receipts?customer_id=x']) {
-    const { status, text } = await admin.get(`/console${path}${keys.acme}`);
-    assert.equal(status, 404, path);
-    assert.doesNotMatch(text, /pn_test_/);
+    for (const key of [keys.acme, keys.acme.replaceAll('_', '%5F'), `%${keys.acme.replace('p', '%70')}`]) {
+      const { status, text } = await admin.get(`/console${path}${key}`);
+      assert.equal(status, 404, path);
+      assert.doesNotMatch(text, /test(?:_|%5F)/i);
+      const asked = await open().get(`/console${path}${key}`);
+      assert.match(asked.text, /name="next" value="\/console"/);
+    }
   }
 });
 
@@ -205,6 +211,37 @@ test('a form without the token of this session, or of another site, changes noth
   assert.ok((await store.findKeyById('KEY_0'))?.revoked_at);
 });
 
+/** The status of an answer. Fetch sets the header Host itself. */
+async function statusAt(address: string, method: string, headers: Record<string, string>, body = '') {
+  const sent = request(address, { method, headers }).end(body);
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+  answer.resume();
+  return answer.statusCode;
+}
+
+test('a website that gives its name a local address cannot use or read the service', async (t) => {
+  const { address } = await consoleScene(t);
+  const { host, port } = new URL(address);
+  const form = { 'content-type': 'application/x-www-form-urlencoded' };
+  const key = { authorization: `Bearer ${adminKeys.ADMIN}` };
+  const statusesAs = async (host: string) => [
+    await statusAt(
+      `${address}/console/sign-in`,
+      'POST',
+      { host, ...form, origin: `http://${host}` },
+      `key=${adminKeys.ADMIN}`,
+    ),
+    await statusAt(`${address}/console`, 'GET', { host }),
+    await statusAt(`${address}/admin/v1/partners`, 'GET', { host, ...key }),
+  ];
+  for (const local of [host, `localhost:${port}`, 'localhost:9000', '[::1]:9000']) {
+    assert.deepEqual(await statusesAs(local), [303, 200, 200], local);
+  }
+  for (const foreign of [`evil.example:${port}`, '127.0.0.1.evil.example', 'localhost.evil.example']) {
+    assert.deepEqual(await statusesAs(foreign), [400, 400, 400], foreign);
+  }
+});
+
 test('the sign-in returns to pages of the console only', async (t) => {
   const { open } = await consoleScene(t);
   const asked = await open().get('/console/audit?target=a%22b&actor=%3Cb%3E');
@@ -219,6 +256,14 @@ test('the sign-in returns to pages of the console only', async (t) => {
     assert.equal(returnPath(next), next);
   }
   assert.equal((await open().signIn(adminKeys.VIEWER, '//evil.example')).to, '/console');
+});
+
+test('another site cannot sign anybody out', async (t) => {
+  const { open } = await consoleScene(t);
+  // As browsers send it: without the cookie.
+  const foreign = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
+  const { status, headers } = await open().send('/console/sign-out', {}, foreign);
+  assert.deepEqual([status, headers.getSetCookie()], [403, []]);
 });
 
 test('a reloaded form leads to the start, and signing out forgets the cookie', async (t) => {

@@ -22,16 +22,22 @@ import {
 const config = readFileSync(haproxyConfig, 'utf8');
 
 test('answers of the balancer itself have the shape of our errors', () => {
-  const answers = [...config.matchAll(/http-error status (\d+) .* string '([^']+)'(.*)/g)];
+  const answers = [...config.matchAll(/http-error status (\d+) .* string '([^']+)' hdr Retry-After (\d+)/g)];
   assert.deepEqual(
-    answers.map(([, status]) => status),
-    ['502', '503', '504'],
+    answers.map(([, status, , seconds]) => [status, seconds]),
+    [
+      ['429', '60'],
+      ['502', '1'],
+      ['503', '1'],
+      ['504', '1'],
+    ],
   );
-  for (const [, , body = '', rest] of answers) {
+  for (const [, sent, body = ''] of answers) {
     const [{ code, ...error }] = JSON.parse(body).errors;
     const { category, detail, status } = errorCatalogue[code as keyof typeof errorCatalogue];
-    assert.deepEqual(error, { category, detail });
-    assert.deepEqual([status, rest], [503, ' hdr Retry-After 1']);
+    assert.equal(error.category, category);
+    assert.equal(status, sent === '429' ? 429 : 503);
+    if (sent !== '429') assert.equal(error.detail, detail);
   }
 });
 

@@ -26,19 +26,17 @@ export interface Behind {
   readonly operationsPort: number;
 }
 
-/** `adapt` changes the configuration for a test. */
+/** `adapt` changes the configuration for a test. `settings` are further variables of it. */
 export async function startHaproxy(
   t: Lifetime,
   [one, two]: readonly [Behind, Behind],
   adapt: (config: string) => string = (config) => config,
+  settings: Readonly<Record<string, string>> = {},
 ) {
   const folder = temporaryFolder(t);
   const control = join(folder, 'control');
   const config = join(folder, 'haproxy.cfg');
-  writeFileSync(
-    config,
-    `${adapt(readFileSync(haproxyConfig, 'utf8'))}\nglobal\n    stats socket ${control}\n`,
-  );
+  writeFileSync(config, adapt(readFileSync(haproxyConfig, 'utf8')));
   const port = await freePort();
   const environment = {
     LISTEN: `127.0.0.1:${port}`,
@@ -46,6 +44,8 @@ export async function startHaproxy(
     INSTANCE_1_OPS_PORT: String(one.operationsPort),
     INSTANCE_2: `127.0.0.1:${two.port}`,
     INSTANCE_2_OPS_PORT: String(two.operationsPort),
+    CONTROL: control,
+    ...settings,
   };
   let words = '';
   let newest = launch([]);
@@ -74,9 +74,9 @@ export async function startHaproxy(
   return {
     port,
     untilAllUp,
-    /** Starts a new process. The old process ends when its connections are closed. */
+    /** Starts a new process on the same sockets. The old process ends when its connections are closed. */
     reload: () => {
-      newest = launch(['-sf', String(newest.pid)]);
+      newest = launch(['-x', control, '-sf', String(newest.pid)]);
     },
     /** Its output so far, such as which instance is down and why. */
     words: () => words,

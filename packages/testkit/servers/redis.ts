@@ -10,6 +10,7 @@ import { Redis } from 'ioredis';
 import { temporaryFolder } from '../fixtures/folder.ts';
 import type { Lifetime } from '../fixtures/lifetime.ts';
 import { longRunOnly } from '../fixtures/long-run.ts';
+import { until } from '../fixtures/until.ts';
 import { freePort } from './free-port.ts';
 import { programsOnPath } from './programs.ts';
 
@@ -48,12 +49,12 @@ export function redisClient(t: TestContext, url: string): Redis {
 }
 
 /** Starts a Redis that only this test uses. */
-export async function startRedis(t: Lifetime) {
+export async function startRedis(t: Lifetime, flags: readonly string[] = []) {
   const folder = temporaryFolder(t);
   const user = unprivilegedUser();
   if (user !== undefined) chownSync(folder, user.uid, user.gid);
   const port = await freePort();
-  let running = await launch(port, folder, user);
+  let running = await launch(port, folder, user, flags);
   t.after(() => running.kill());
   return {
     url: `redis://127.0.0.1:${port}`,
@@ -61,11 +62,54 @@ export async function startRedis(t: Lifetime) {
     /** Ends it with SIGKILL. It has no files, so its data is lost. */
     kill: () => running.kill(),
     start: async () => {
-      running = await launch(port, folder, user);
+      running = await launch(port, folder, user, flags);
     },
+    pid: () => running.pid,
     /** Connections stay open, and nothing is answered. */
     freeze: () => process.kill(running.pid, 'SIGSTOP'),
     thaw: () => process.kill(running.pid, 'SIGCONT'),
+  };
+}
+
+const slotsOfCluster = 16_384;
+
+/**
+ * Starts a Redis Cluster of `count` primaries without replicas, each with the same number of slots. A node
+ * that is lost takes only its own slots with it.
+ */
+export async function startRedisCluster(t: Lifetime, count: number) {
+  const nodes = await Promise.all(Array.from({ length: count }, () => startNode(t)));
+  for (const [index, { ask }] of nodes.entries()) {
+    const first = (start: number) => Math.ceil((start * slotsOfCluster) / count);
+    await ask('CLUSTER', 'SET-CONFIG-EPOCH', index + 1);
+    await ask('CLUSTER', 'ADDSLOTSRANGE', first(index), first(index + 1) - 1);
+    if (index > 0) await nodes[0]!.ask('CLUSTER', 'MEET', '127.0.0.1', nodes[index]!.port, nodes[index]!.bus);
+  }
+  const knowsAll = async ({ ask }: ClusterNode) =>
+    /state:ok\s.*cluster_slots_ok:16384\s.*cluster_size:(\d+)/s.exec(
+      String(await ask('CLUSTER', 'INFO')),
+    )?.[1] === String(count);
+  await until(30_000, async () => (await Promise.all(nodes.map(knowsAll))).every(Boolean));
+  const url = `redis-cluster://${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}`;
+  return { url, nodes };
+}
+
+export type ClusterNode = Awaited<ReturnType<typeof startNode>>;
+
+async function startNode(t: Lifetime) {
+  const bus = await freePort();
+  const redis = await startRedis(t, [
+    ...['--cluster-enabled', 'yes', '--cluster-port', String(bus), '--cluster-node-timeout', '2000'],
+    ...['--cluster-require-full-coverage', 'no', '--cluster-announce-ip', '127.0.0.1'],
+  ]);
+  const client = new Redis(redis.url).on('error', () => {});
+  t.after(() => client.disconnect());
+  return {
+    ...redis,
+    bus,
+    /** Its name in the cluster. */
+    id: String(await client.call('CLUSTER', 'MYID')),
+    ask: (command: string, ...words: (string | number)[]) => client.call(command, ...words),
   };
 }
 
@@ -77,9 +121,9 @@ interface User {
 /** The shell reads until this process ends, even by SIGKILL, and then ends Redis. */
 const guard = '"$@" > redis.log 2>&1 & echo $!; read -r _; kill -9 $!; wait';
 
-async function launch(port: number, folder: string, user: User | undefined) {
+async function launch(port: number, folder: string, user: User | undefined, more: readonly string[]) {
   const flags = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
-  const child = spawn('sh', ['-c', guard, 'sh', program!, ...flags, '--dir', folder], {
+  const child = spawn('sh', ['-c', guard, 'sh', program!, ...flags, ...more, '--dir', folder], {
     cwd: folder,
     stdio: ['pipe', 'pipe', 'ignore'],
     ...user,

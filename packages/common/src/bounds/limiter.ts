@@ -17,6 +17,8 @@ export const limiterBounds = {
   redisDisconnectMs: 20,
   /** Time between the loss of a connection and the next one. */
   redisReconnectMs: 1_000,
+  /** Time between two questions to a Redis Cluster which node has which slots. */
+  clusterRefreshMs: 5_000,
   /** Redis deletes a partner's admissions this long after the last one. */
   redisLogLifeMs: 2_000,
   /** Highest number of instances that can be set. */

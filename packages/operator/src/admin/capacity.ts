@@ -49,6 +49,11 @@ export function createAmounts() {
       give();
       try {
         await within(patient.leftMs, promise, busy);
+        // A batch that blocks the process also delays the timer.
+        if (performance.now() - startedMs > patient.leftMs) {
+          free += part;
+          throw busy();
+        }
       } catch (error) {
         waiting = waiting.filter((other) => other !== own);
         give();

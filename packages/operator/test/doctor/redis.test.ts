@@ -2,11 +2,13 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Finding } from '../../../common/src/finding.ts';
+import { inspectRedis } from '../../../service/src/limiter/redis/inspect.ts';
+import { parseRedisUrl } from '../../../service/src/limiter/redis/url.ts';
 import { openSqlite } from '../../../store/src/sqlite/open.ts';
 import { migratedDatabase } from '../../../testkit/fixtures/database.ts';
 import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
 import { freePort } from '../../../testkit/servers/free-port.ts';
-import { needsOwnRedis, redisClient, startRedis } from '../../../testkit/servers/redis.ts';
+import { needsOwnRedis, redisClient, startRedis, startRedisCluster } from '../../../testkit/servers/redis.ts';
 import { judgeInstances } from '../../src/doctor/database.ts';
 import { assertFinding, findingsOf, serveAs } from './examined.ts';
 
@@ -54,6 +56,33 @@ test('reports a Redis that evicts keys, is read-only, or denies access', needsOw
   const wrong = await redisOf(`redis://:wr0ng@127.0.0.1:${own.port}`);
   assertFinding(wrong, 'failed', /WRONGPASS/, /Correct the user and password/);
   assert.doesNotMatch(JSON.stringify(wrong), /wr0ng/);
+});
+
+test('asks each node of a Redis Cluster, and counts the instances in it', needsOwnRedis, async (t) => {
+  const { url, nodes } = await startRedisCluster(t, 2);
+  const single = await startRedis(t);
+  const flags = await embedded(t);
+  const redisOf = async (redis: string) => (await findingsOf([...flags, '--redis', redis])).redis!;
+  const [one, two] = nodes.map(({ port }) => `Redis at 127.0.0.1:${port}`);
+  const healthy = await redisOf(url);
+  assertFinding(healthy, 'ok', /^Redis at \S+ answers\. Redis at \S+ answers\.$/);
+  assert.ok([one, two].every((node) => healthy.detail.includes(node!)));
+  assert.deepEqual(await Promise.all(nodes.map(({ ask }) => ask('DBSIZE'))), [0, 0], 'nothing was written');
+  await Promise.any(nodes.map(({ ask }) => ask('ZADD', 'partner-network:sandbox:instances', 1, 'first')));
+  assert.equal((await inspectRedis(parseRedisUrl(url)!, 'sandbox')).instances, 1);
+
+  const node = await redisOf(nodes[0]!.url);
+  assertFinding(node, 'failed', /is a node of a Redis Cluster/, /redis-cluster:\/\/HOST/);
+  const notOne = await redisOf(`redis-cluster://127.0.0.1:${single.port}`);
+  assertFinding(notOne, 'failed', /^Redis Cluster at \S+ cannot be used \(ERR\)/, /may name a single Redis/);
+
+  await nodes[1]!.kill();
+  const lost = await redisOf(url);
+  assertFinding(lost, 'failed', new RegExp(`${two} cannot be used \\(ECONNREFUSED`), /Start Redis/);
+  await nodes[0]!.ask('CLUSTER', 'DELSLOTS', 7);
+  assertFinding(await redisOf(url), 'failed', /1 of 16384 slots have no node/, /--cluster fix/);
+  await nodes[0]!.kill();
+  assertFinding(await redisOf(url), 'failed', /^Redis Cluster at .* cannot be used/);
 });
 
 test('says whether no, one or several instances share the rate limit', () => {

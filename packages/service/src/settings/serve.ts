@@ -17,8 +17,9 @@ import { everyInterface, listenSettings, operationsAddress, resolveListen } from
 
 /** The error does not repeat the address, which may contain a password. */
 function redisUrl(text: string): RedisAddress | Problem {
-  const form = 'redis://HOST:PORT or rediss://HOST:PORT, with USER:PASSWORD@ and /DATABASE if needed';
-  return parseRedisUrl(text) ?? new Problem(`must be ${form}. Percent-encode special characters.`);
+  const form = 'redis://HOST:PORT or redis-cluster://HOST:PORT,HOST:PORT, with USER:PASSWORD@ if needed';
+  const more = 'With TLS, write rediss. Percent-encode special characters.';
+  return parseRedisUrl(text) ?? new Problem(`must be ${form}. ${more}`);
 }
 
 /** The flags for several processes or instances. */
@@ -36,7 +37,7 @@ const sharedSettings = {
       'REDIS_URL',
       redisUrl,
       undefined,
-      'Redis for one rate limit over all instances; without it, each instance counts alone',
+      'Redis or Redis Cluster for one rate limit over all instances; without it, each counts alone',
     ),
   ),
   instances: setting(

@@ -1,9 +1,11 @@
 /** Checks the Redis of the rate limit for `doctor`, without writing to it. */
 
-import { type Finding, failed, ok, warning } from '@partner-network/common/finding';
+import { asOne, type Finding, failed, ok, warning } from '@partner-network/common/finding';
 import { hostAndPort } from '@partner-network/common/host-and-port';
 import type { Environment } from '@partner-network/contract/environments';
-import { instancesKey, optionsOf } from './link.ts';
+import type { Cluster, Redis } from 'ioredis';
+import { clusterOptionsOf, optionsOf } from './client.ts';
+import { instancesKey } from './link.ts';
 import { kindOf } from './reply.ts';
 import type { RedisAddress } from './url.ts';
 
@@ -13,18 +15,51 @@ export interface RedisInspected {
   readonly instances?: number;
 }
 
+const slotsOfCluster = 16_384;
+
 /** What to do about an error, by its kind. */
 const remedies: Readonly<Record<string, string>> = {
   WRONGPASS: 'Correct the user and password in --redis.',
   NOAUTH: 'Add the password to --redis: redis://:PASSWORD@HOST:PORT.',
   NOPERM: 'Allow its user to run INFO, EVAL and the commands of our scripts on partner-network:*.',
-  ERR: 'Correct --redis: its database number may not exist.',
+  ERR: 'Correct --redis: its database number may not exist, or redis-cluster:// may name a single Redis.',
   LOADING: 'Wait until Redis has loaded its data.',
   ECONNREFUSED: 'Start Redis, or correct the host and port in --redis.',
   ENOTFOUND: 'Correct the host in --redis.',
 };
 
+/** Asks the Redis, or each primary of a Redis Cluster. */
 export async function inspectRedis(address: RedisAddress, environment: Environment): Promise<RedisInspected> {
+  const countIn = (redis: Redis | Cluster) => redis.zcard(instancesKey(environment));
+  if (address.nodes === undefined) return inspectServer(address, countIn);
+  const { Cluster } = await import('ioredis');
+  const isTriedOnce = { clusterRetryStrategy: null, clusterNodeRetryStrategy: () => null };
+  const cluster = new Cluster([...address.nodes], { ...clusterOptionsOf(address), ...isTriedOnce });
+  const errors: { lastNodeError?: unknown }[] = [];
+  cluster.on('error', (error) => errors.push(error));
+  try {
+    await cluster.connect();
+    const primaries = cluster
+      .nodes('master')
+      .map(({ options: { host, port } }) => ({ host: host!, port: port! }));
+    const inspected = await Promise.all(primaries.map((node) => inspectServer({ ...address, ...node })));
+    const instances = await countIn(cluster).catch(() => undefined);
+    return {
+      finding: asOne([...inspected.map(({ finding }) => finding), ...missingSlots(cluster)]),
+      ...(instances !== undefined && { instances }),
+    };
+  } catch (error) {
+    const names = address.nodes.map(({ host, port }) => hostAndPort(host, port));
+    return { finding: unusable(`Redis Cluster at ${names.join(', ')}`, errors[0]?.lastNodeError ?? error) };
+  } finally {
+    cluster.disconnect();
+  }
+}
+
+async function inspectServer(
+  address: RedisAddress,
+  countIn?: (redis: Redis) => Promise<number>,
+): Promise<RedisInspected> {
   const { Redis } = await import('ioredis');
   const redis = new Redis({ ...optionsOf(address), lazyConnect: true, retryStrategy: () => null });
   const where = `Redis at ${hostAndPort(address.host, address.port)}`;
@@ -38,18 +73,37 @@ export async function inspectRedis(address: RedisAddress, environment: Environme
     const info = await redis.info();
     // Decisions are made by scripts, and the Redis user may not be allowed to run any.
     await redis.eval('return 1', 0);
-    return { finding: judge(where, info), instances: await redis.zcard(instancesKey(environment)) };
+    const finding = judge(where, info, address.nodes !== undefined);
+    return finding.status === 'failed' || countIn === undefined
+      ? { finding }
+      : { finding, instances: await countIn(redis) };
   } catch (error) {
-    const reason = kindOf(errors[0] ?? error) ?? 'no answer';
-    const remedy = remedies[reason] ?? 'Correct --redis, or check the server and the network.';
-    return { finding: failed(`${where} cannot be used (${reason}).`, remedy) };
+    return { finding: unusable(where, errors[0] ?? error) };
   } finally {
     redis.disconnect();
   }
 }
 
-function judge(where: string, info: string): Finding {
+function unusable(where: string, error: unknown): Finding {
+  const reason = kindOf(error) ?? 'no answer';
+  const remedy = remedies[reason] ?? 'Correct --redis, or check the server and the network.';
+  return failed(`${where} cannot be used (${reason}).`, remedy);
+}
+
+function missingSlots({ slots }: Cluster): Finding[] {
+  const count = slotsOfCluster - Object.keys(slots).length;
+  const remedy = 'Give each slot a node: redis-cli --cluster fix HOST:PORT.';
+  return count === 0 ? [] : [failed(`${count} of ${slotsOfCluster} slots have no node.`, remedy)];
+}
+
+function judge(where: string, info: string, isInCluster: boolean): Finding {
   const field = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1];
+  if (field('redis_mode') === 'cluster' && !isInCluster) {
+    return failed(
+      `${where} is a node of a Redis Cluster, which decides only for a part of the partners.`,
+      'Name the nodes in --redis: redis-cluster://HOST:PORT,HOST:PORT.',
+    );
+  }
   if (field('role') === 'slave') {
     return failed(`${where} is a replica, which cannot be written to.`, 'Set --redis to its primary.');
   }

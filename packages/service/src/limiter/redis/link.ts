@@ -1,37 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { limiterBounds } from '@partner-network/common/bounds/limiter';
 import { createOutageLog } from '@partner-network/common/observability/outage-log';
 import type { Environment } from '@partner-network/contract/environments';
-import type { Redis, RedisOptions } from 'ioredis';
+import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import type { Decision } from '../port.ts';
-import { inTime, kindOf } from './reply.ts';
+import { createClient, nameOf } from './client.ts';
+import { inTime } from './reply.ts';
+import { type Server, watchServer } from './server.ts';
 import type { RedisAddress } from './url.ts';
 
 const lostMessage = 'Redis does not answer; this instance admits its share of the rates';
 
 export type RedisLink = Awaited<ReturnType<typeof openRedisLink>>;
 
-/** The Lua scripts, which the driver makes methods. */
-interface Scripts {
-  admit(admissions: string, ratePerSecond: number, windowMicros: number, lifeMs: number): Promise<unknown>;
-  heartbeat(instances: string, instance: string, staleMs: number): Promise<number>;
-}
-
 /**
- * Opens this process's connection to the Redis that all instances share. It has three states:
- *
- * - `answering`: each request is sent to Redis, and a heartbeat every `heartbeatMs`.
- * - `lost`: only a heartbeat is sent, every `redisProbeMs`, so that no request waits. A link starts here.
- * - `closed`: nothing is sent.
- *
- * answering → lost: a reply takes over `redisBudgetMs`, a heartbeat fails, or the connection closes.
- * lost → answering: a heartbeat is answered within `redisBudgetMs`.
- * answering, lost → closed: `close()`.
- *
- * The driver connects again by itself. It closes a connection that owes a reply for `redisSilenceMs`, and
- * opens the next one after `redisReconnectMs`.
+ * Opens this process's connection to the Redis that all instances share. With a Redis Cluster there is one
+ * connection to each node, and each is lost for itself: partners on the other nodes are not affected.
  */
 export async function openRedisLink(
   address: RedisAddress,
@@ -39,73 +24,69 @@ export async function openRedisLink(
   minInstances: number,
   log: Logger,
 ) {
-  // Imported only if Redis is configured: the import takes 58 ms.
-  const { Redis } = await import('ioredis');
-  const redis = new Redis({ ...optionsOf(address), lazyConnect: true }) as Redis & Scripts;
   const [instances, instance] = [instancesKey(environment), randomUUID()];
   const outage = createOutageLog(limiterBounds.redisSilenceMs);
-  let state: 'answering' | 'lost' | 'closed' = 'lost';
+  let isOut = false;
   let knownInstances = minInstances;
   /** Heartbeats since Redis returned. A restarted Redis counts all instances only after a few of them. */
   let heartbeats = 0;
-  let reason: string | undefined;
-  let nextHeartbeat: NodeJS.Timeout | undefined;
+  // Imported only if Redis is configured: the import takes 58 ms.
+  const client = createClient(await import('ioredis'), address, watch);
 
-  function enter(next: 'answering' | 'lost'): void {
-    if (state === 'closed') return;
-    state = next;
-    clearTimeout(nextHeartbeat);
-    const { heartbeatMs, redisProbeMs } = limiterBounds;
-    nextHeartbeat = setTimeout(heartbeat, next === 'answering' ? heartbeatMs : redisProbeMs);
+  function watch(redis: Redis): Server {
+    const node = address.nodes && { node: nameOf(redis) };
+    const server: Server = watchServer(redis, (wasAnswering) => beat(server, wasAnswering), {
+      lost(reason) {
+        isOut = true;
+        outage.failed(() => log.warn({ reason, ...node }, lostMessage));
+      },
+      back() {
+        if (!isOut || !client.isWhole()) return;
+        isOut = false;
+        outage.recovered(() => log.info('Redis answers again'));
+      },
+    });
+    return server;
   }
 
-  function lose(): void {
-    enter('lost');
-    outage.failed(() => log.warn({ reason: reason ?? 'no answer' }, lostMessage));
-  }
-
-  function noteReason(error: unknown): void {
-    reason = kindOf(error) ?? reason;
-  }
-
-  async function heartbeat(): Promise<void> {
-    const reply = redis.heartbeat(instances, instance, limiterBounds.instanceStaleMs);
-    reply.catch(noteReason);
-    const count = await inTime(reply);
-    if (count === undefined) return lose();
-    heartbeats = state === 'answering' ? heartbeats + 1 : 1;
+  /** Instances report to one server. The other nodes of a cluster are only asked whether they decide. */
+  async function beat(server: Server, wasAnswering: boolean): Promise<unknown> {
+    if (client.serverOf(instances) !== server) return requireUp(await server.redis.cluster('INFO'));
+    const count = await client.redis.heartbeat(instances, instance, limiterBounds.instanceStaleMs);
+    heartbeats = wasAnswering ? heartbeats + 1 : 1;
     const isComplete = heartbeats > limiterBounds.heartbeatsUntilComplete;
     knownInstances = Math.max(count, isComplete ? minInstances : knownInstances);
-    reason = undefined;
-    enter('answering');
-    outage.recovered(() => log.info('Redis answers again'));
+    return count;
   }
 
-  redis.on('error', noteReason);
-  redis.on('close', lose);
-  await redis.connect().catch(noteReason);
-  await heartbeat();
+  await client.connect();
+  await Promise.all(client.servers().map((server) => server.heartbeat()));
 
   return {
     /** Number of instances that Redis last reported, this one included, but at least `minInstances`. */
     knownInstances: () => knownInstances,
     /** Redis's decision. Undefined if Redis is lost: the caller then decides by itself. */
     async admit(key: string, ratePerSecond: number): Promise<Decision | undefined> {
-      if (state !== 'answering') return undefined;
+      const server = client.serverOf(key);
+      if (!server?.isAnswering()) return undefined;
       const [windowMicros, lifeMs] = [limiterBounds.rateWindowMs * 1_000, limiterBounds.redisLogLifeMs];
-      const reply = await inTime(redis.admit(key, ratePerSecond, windowMicros, lifeMs), lose);
+      const reply = await inTime(client.redis.admit(key, ratePerSecond, windowMicros, lifeMs), server.lose);
       if (!isDecision(reply)) return undefined;
       const [isAdmitted, left, untilMoreMicros] = reply;
       return { isAdmitted: isAdmitted === 1, left, untilMoreMs: untilMoreMicros / 1_000 };
     },
     async close(): Promise<void> {
-      state = 'closed';
-      clearTimeout(nextHeartbeat);
+      for (const server of client.servers()) server.close();
       // Also if Redis is lost: otherwise the other instances would count this one for 3 more seconds.
-      await inTime(redis.zrem(instances, instance));
-      redis.disconnect();
+      await inTime(client.redis.zrem(instances, instance));
+      client.disconnect();
     },
   };
+}
+
+function requireUp(info: unknown): true {
+  if (!String(info).includes('cluster_state:ok')) throw new Error('CLUSTERDOWN');
+  return true;
 }
 
 /** False for any reply that our script does not give: the server may not be a Redis at all. */
@@ -116,28 +97,4 @@ function isDecision(reply: unknown): reply is [number, number, number] {
 /** The sorted set in which instances report that they are alive. */
 export function instancesKey(environment: Environment): string {
   return `partner-network:${environment}:instances`;
-}
-
-export function optionsOf(address: RedisAddress): RedisOptions {
-  return {
-    ...address,
-    scripts: { admit: scriptOf('admit'), heartbeat: scriptOf('heartbeat') },
-    // A command that cannot be sent now, or has no reply when the connection closes, fails at once.
-    enableOfflineQueue: false,
-    autoResendUnfulfilledCommands: false,
-    maxRetriesPerRequest: 0,
-    connectTimeout: limiterBounds.redisConnectMs,
-    socketTimeout: limiterBounds.redisSilenceMs,
-    // A Redis that hangs would not close its end.
-    disconnectTimeout: limiterBounds.redisDisconnectMs,
-    retryStrategy: () => limiterBounds.redisReconnectMs,
-    // The first heartbeat shows whether Redis is ready. While it loads its data, the heartbeat fails.
-    enableReadyCheck: false,
-    disableClientInfo: true,
-    protocol: 2,
-  };
-}
-
-function scriptOf(name: string): { lua: string; numberOfKeys: number } {
-  return { lua: readFileSync(new URL(`${name}.lua`, import.meta.url), 'utf8'), numberOfKeys: 1 };
 }

@@ -4,7 +4,8 @@ import { type TestContext, test } from 'node:test';
 import { limiterBounds } from '../../../../common/src/bounds/limiter.ts';
 import { needsOwnRedis, redisClient, startRedis } from '../../../../testkit/servers/redis.ts';
 import { watchedLog } from '../../../../testkit/watch/logs.ts';
-import { instancesKey, openRedisLink, optionsOf } from '../../../src/limiter/redis/link.ts';
+import { optionsOf } from '../../../src/limiter/redis/client.ts';
+import { instancesKey, openRedisLink } from '../../../src/limiter/redis/link.ts';
 import { parseRedisUrl } from '../../../src/limiter/redis/url.ts';
 import { settle, startFakeRedis, stopClock } from './fake-redis.ts';
 

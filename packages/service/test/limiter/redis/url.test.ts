@@ -18,6 +18,22 @@ test('accepts a host, and optionally a port, user, password and database number'
   for (const [url, address] of Object.entries(taken)) assert.deepEqual(parseRedisUrl(url), address, url);
 });
 
+test('accepts the nodes of a cluster, with one user, password and scheme for all', () => {
+  const [one, two] = [
+    { host: 'cache.example', port: 6379 },
+    { host: '::1', port: 7000 },
+  ];
+  const taken = {
+    'redis-cluster://cache.example': { ...plain, nodes: [one] },
+    'redis-cluster://cache.example,[::1]:7000': { ...plain, nodes: [one, two] },
+    'rediss-cluster://us%40er:p,w@cache.example:6379,[::1]:7000': {
+      ...plain,
+      ...{ username: 'us@er', password: 'p,w', tls: {}, nodes: [one, two] },
+    },
+  };
+  for (const [url, address] of Object.entries(taken)) assert.deepEqual(parseRedisUrl(url), address, url);
+});
+
 test('rejects every ambiguous URL', () => {
   const refused = [
     ...['', 'cache.example:6379', 'http://cache.example', 'redis:cache.example', 'redis://', 'redis:///0'],
@@ -29,6 +45,8 @@ test('rejects every ambiguous URL', () => {
       'redis://cache.example/-1',
       'redis:// cache.example',
     ],
+    ...['redis-cluster://', 'redis-cluster://a,', 'redis-cluster://a,b/0', 'redis-cluster://a:x,b'],
+    ...['redis-cluster://u:p@a,v:q@b', 'redis-cluster://a,b?x=1', 'redis://a,b:1', 'cluster://a'],
   ];
   for (const url of refused) assert.equal(parseRedisUrl(url), undefined, url);
 });

@@ -1,0 +1,79 @@
+/** The audit log, imports and batches, and the checks of doctor in the console. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { auditFile } from '../../src/console/pages/audit.ts';
+import type { Visit } from '../../src/console/visit.ts';
+import { consoleScene } from './scene.ts';
+
+test('the audit log is filtered, paged, and downloaded as JSON Lines', async (t) => {
+  const { as, store } = await consoleScene(t);
+  for (let index = 0; index < 120; index += 1) {
+    await store.addAudit({ actor: 'ops@host', action: 'import brands' }, 'many', { index });
+  }
+  const viewer = await as('VIEWER');
+  const filtered = '/console/audit?target=many&actor=&since=2020-01-01T00%3A00&until=';
+  const seen: string[] = [];
+  let next: string | undefined = filtered;
+  while (next !== undefined) {
+    const { status, text } = await viewer.get(next);
+    assert.equal(status, 200, text);
+    seen.push(...[...text.matchAll(/<b>index<\/b> <bdi>(\d+)/g)].map(([, index]) => index!));
+    next = /<a href="([^"]+)">Next page/.exec(text)?.[1]?.replaceAll('&amp;', '&');
+  }
+  assert.deepEqual(
+    seen,
+    Array.from({ length: 120 }, (_, index) => String(119 - index)),
+  );
+  const file = await viewer.get('/console/audit.jsonl?target=many&since=2020-01-01T00:00:00Z');
+  assert.equal(file.headers.get('content-disposition'), 'attachment; filename="audit.jsonl"');
+  assert.equal(file.headers.get('cache-control'), 'no-store');
+  const lines = file.text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  assert.deepEqual(
+    lines.map(({ details }) => String(details.index)),
+    seen,
+  );
+  assert.equal((await viewer.get('/console/audit?since=yesterday')).status, 400);
+});
+
+test('others are answered between the pages of a download', async () => {
+  const order: string[] = [];
+  const call = async (_: string, { query }: { query: { cursor?: string } }) => {
+    order.push('page');
+    if (query.cursor !== undefined) return { entries: [] };
+    setImmediate(() => order.push('other'));
+    return { entries: [], cursor: 'next' };
+  };
+  await auditFile({ call, query: new URLSearchParams() } as unknown as Visit);
+  assert.deepEqual(order, ['page', 'other', 'page']);
+});
+
+test('data lists imports, feeds and batches of all kinds, newest first, on pages', async (t) => {
+  const { as, store } = await consoleScene(t);
+  const actions = ['import brands', 'batch balances', 'import grants', 'keys revoke'];
+  for (let index = 0; index < 80; index += 1) {
+    const details = { source: `s${index}`, written: index, ...(index === 79 && { feed: 'hour' }) };
+    await store.addAudit({ actor: 'ops@host', action: actions[index % 4]! }, 'brands', details);
+  }
+  const viewer = await as('VIEWER');
+  const first = (await viewer.get('/console/data')).text;
+  const next = /<a href="([^"]+)">Next page/.exec(first)?.[1] ?? '';
+  const second = (await viewer.get(next.replaceAll('&amp;', '&'))).text;
+  const sources = [...(first + second).matchAll(/<bdi>s(\d+)<\/bdi>/g)].map(([, source]) => Number(source));
+  const expected = Array.from({ length: 80 }, (_, index) => 79 - index).filter((index) => index % 4 !== 3);
+  assert.deepEqual(sources, expected);
+  assert.match(first, /Batches of balances/);
+});
+
+test('health shows the checks of doctor in its words', async (t) => {
+  const { as } = await consoleScene(t);
+  const { text } = await (await as('VIEWER')).get('/console/health');
+  assert.match(text, /The database belongs to sandbox\./);
+  assert.match(text, /The database has the current schema, \d+\./);
+  assert.match(text, /The newest cursor key is 0 days old\./);
+  for (const name of ['disk', 'database', 'privileges', 'nodes', 'clock', 'keys', 'cursor keys']) {
+    assert.match(text, new RegExp(`<div>${name}</div>`));
+  }
+});

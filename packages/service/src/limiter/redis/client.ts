@@ -1,0 +1,113 @@
+/** The driver's client of a Redis or a Redis Cluster, with the state of each server. */
+import { readFileSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
+import { limiterBounds } from '@partner-network/common/bounds/limiter';
+import type { Cluster, ClusterOptions, Redis, RedisOptions } from 'ioredis';
+import type { Server } from './server.ts';
+import type { RedisAddress } from './url.ts';
+
+export type Client = ReturnType<typeof createClient>;
+
+/** The Lua scripts, which the driver makes methods. */
+interface Scripts {
+  admit(admissions: string, ratePerSecond: number, windowMicros: number, lifeMs: number): Promise<unknown>;
+  heartbeat(instances: string, instance: string, staleMs: number): Promise<number>;
+}
+
+/** `watch` is called for the Redis, or for each node that the cluster has or gets. */
+export function createClient(
+  { Cluster, Command, Redis }: Pick<typeof import('ioredis'), 'Cluster' | 'Command' | 'Redis'>,
+  address: RedisAddress,
+  watch: (redis: Redis) => Server,
+) {
+  if (address.nodes === undefined) {
+    const redis = new Redis({ ...optionsOf(address), lazyConnect: true }) as Redis & Scripts;
+    const server = watch(redis);
+    const connect = () => redis.connect().catch(server.noteReason);
+    return {
+      ...{ redis, connect, disconnect: () => redis.disconnect() },
+      ...{ servers: () => [server], serverOf: () => server, isWhole: server.isAnswering },
+    };
+  }
+  const redis = new Cluster([...address.nodes], clusterOptionsOf(address)) as Cluster & Scripts;
+  const servers = new Map<string, Server>();
+  redis.on('+node', (node: Redis) => {
+    servers.get(nameOf(node))?.close();
+    const server = watch(node);
+    servers.set(nameOf(node), server);
+    // A node that was lost may have forgotten its admissions.
+    server.start(redis.status === 'ready' ? limiterBounds.redisReconnectMs : 0);
+  });
+  redis.on('-node', (node: Redis) => {
+    const server = servers.get(nameOf(node));
+    if (server?.redis === node) server.close();
+    // The driver connects to a lost node when the cluster still names it.
+    if (redis.status === 'ready') redis.refreshSlotsCache();
+  });
+  // The nodes report their errors.
+  redis.on('error', () => {});
+  // Not the driver's own timer, which starts again if the client is closed while it asks.
+  const refreshing = setInterval(() => redis.refreshSlotsCache(), limiterBounds.clusterRefreshMs).unref();
+  const slotOf = (key: string) => new Command('get', [key]).getSlot()!;
+  const isAnswering = (name = '') => servers.get(name)?.isAnswering() === true;
+  return {
+    redis,
+    connect: () =>
+      Promise.race([redis.connect(), wait(limiterBounds.redisConnectMs, undefined, { ref: false })]).catch(
+        () => {},
+      ),
+    disconnect: () => {
+      clearInterval(refreshing);
+      redis.disconnect();
+    },
+    servers: () => [...servers.values()],
+    /** The node of a key. Undefined while none is known. */
+    serverOf: (key: string) => servers.get(redis.slots[slotOf(key)]?.[0] ?? ''),
+    /** Whether the primary of every slot answers. */
+    isWhole: () => redis.slots.every(([name]) => isAnswering(name)),
+  };
+}
+
+/** As the driver names a node in its list of slots. */
+export const nameOf = ({ options }: Redis) => `${options.host}:${options.port}`;
+
+export function optionsOf({ nodes: _, ...address }: RedisAddress): RedisOptions {
+  return {
+    ...address,
+    scripts: { admit: scriptOf('admit'), heartbeat: scriptOf('heartbeat') },
+    // A command that cannot be sent now, or has no reply when the connection closes, fails at once.
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    connectTimeout: limiterBounds.redisConnectMs,
+    socketTimeout: limiterBounds.redisSilenceMs,
+    // A Redis that hangs would not close its end.
+    disconnectTimeout: limiterBounds.redisDisconnectMs,
+    retryStrategy: () => limiterBounds.redisReconnectMs,
+    // The first heartbeat shows whether Redis is ready. While it loads its data, the heartbeat fails.
+    enableReadyCheck: false,
+    disableClientInfo: true,
+    protocol: 2,
+  };
+}
+
+/** The same behaviour for each node. A request follows its slot to another node, and is never sent again. */
+export function clusterOptionsOf(address: RedisAddress): ClusterOptions {
+  const { host: _, port: __, db: ___, scripts, retryStrategy, ...redisOptions } = optionsOf(address);
+  return {
+    redisOptions,
+    scripts,
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    enableReadyCheck: false,
+    retryDelayOnFailover: 0,
+    retryDelayOnClusterDown: 0,
+    clusterRetryStrategy: () => limiterBounds.redisReconnectMs,
+    // Keeps the name of a host, which a certificate has.
+    dnsLookup: (host, callback) => callback(null, host),
+  };
+}
+
+function scriptOf(name: string): { lua: string; numberOfKeys: number } {
+  return { lua: readFileSync(new URL(`${name}.lua`, import.meta.url), 'utf8'), numberOfKeys: 1 };
+}

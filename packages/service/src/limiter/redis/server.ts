@@ -1,0 +1,75 @@
+import { limiterBounds } from '@partner-network/common/bounds/limiter';
+import type { Redis } from 'ioredis';
+import { inTime, kindOf } from './reply.ts';
+
+export type Server = ReturnType<typeof watchServer>;
+
+/**
+ * Watches the connection to one server: the Redis, or a node of a Redis Cluster. It has three states:
+ *
+ * - `answering`: requests are sent to the server, and a heartbeat every `heartbeatMs`.
+ * - `lost`: only a heartbeat is sent, every `redisProbeMs`, so that no request waits. A server starts here.
+ * - `closed`: nothing is sent.
+ *
+ * answering → lost: a reply takes over `redisBudgetMs`, a heartbeat fails, or the connection closes.
+ * lost → answering: a heartbeat is answered within `redisBudgetMs`.
+ * answering, lost → closed: `close()`.
+ *
+ * The driver connects again by itself. It closes a connection that owes a reply for `redisSilenceMs`, and
+ * opens the next one after `redisReconnectMs`.
+ */
+export function watchServer(
+  redis: Redis,
+  beat: (wasAnswering: boolean) => Promise<unknown>,
+  report: { readonly lost: (reason: string) => void; readonly back: () => void },
+) {
+  let state: 'answering' | 'lost' | 'closed' = 'lost';
+  let reason: string | undefined;
+  let nextHeartbeat: NodeJS.Timeout | undefined;
+
+  function enter(next: 'answering' | 'lost'): void {
+    state = next;
+    clearTimeout(nextHeartbeat);
+    const { heartbeatMs, redisProbeMs } = limiterBounds;
+    nextHeartbeat = setTimeout(heartbeat, next === 'answering' ? heartbeatMs : redisProbeMs);
+  }
+
+  function lose(): void {
+    if (state === 'closed') return;
+    enter('lost');
+    report.lost(reason ?? 'no answer');
+  }
+
+  function noteReason(error: unknown): void {
+    reason = kindOf(error) ?? reason;
+  }
+
+  async function heartbeat(): Promise<void> {
+    clearTimeout(nextHeartbeat);
+    const reply = beat(state === 'answering');
+    reply.catch(noteReason);
+    if ((await inTime(reply)) === undefined) return lose();
+    if (state === 'closed') return;
+    reason = undefined;
+    enter('answering');
+    report.back();
+  }
+
+  redis.on('error', noteReason);
+  redis.on('close', lose);
+  return {
+    redis,
+    isAnswering: () => state === 'answering',
+    lose,
+    noteReason,
+    heartbeat,
+    /** Sends the first heartbeat later. */
+    start(delayMs: number): void {
+      nextHeartbeat = setTimeout(heartbeat, delayMs);
+    },
+    close(): void {
+      state = 'closed';
+      clearTimeout(nextHeartbeat);
+    },
+  };
+}

@@ -1,0 +1,152 @@
+/** TLS, client certificates and blocked addresses of the HAProxy configuration, with real certificates. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { Agent, type RequestOptions, request } from 'node:https';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { after, type TestContext, test } from 'node:test';
+import type { TLSSocket } from 'node:tls';
+import { temporaryFolder } from '../packages/testkit/fixtures/folder.ts';
+import { until } from '../packages/testkit/fixtures/until.ts';
+import { freePort, listenOnAnyPort } from '../packages/testkit/servers/free-port.ts';
+import { startHaproxy, withoutHaproxy } from '../packages/testkit/servers/haproxy.ts';
+import { programsOnPath } from '../packages/testkit/servers/programs.ts';
+
+const [openssl] = programsOnPath(['openssl'], []);
+const withoutPrograms = withoutHaproxy || (openssl === undefined && 'needs openssl');
+const folder = temporaryFolder({ after });
+
+/** A new certificate with its key, in one file as HAProxy reads it. It is its own authority. */
+function certificate(name: string) {
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
+  const names = ['-subj', `/CN=${name}`, '-addext', 'subjectAltName=IP:127.0.0.1', '-days', '2'];
+  execFileSync(openssl!, ['req', '-x509', ...curve, '-keyout', key, '-out', cert, ...names], {
+    stdio: 'pipe',
+  });
+  const made = { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
+  return { ...made, pem: made.cert + made.key };
+}
+
+function fileOf(name: string, content: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+/** A server in place of an instance. It answers 401 to requests without a key. */
+async function standIn(t: TestContext, name: string) {
+  const server = createServer(({ headers, url }, response) => {
+    const isRefused = headers.authorization === undefined && url !== '/readyz';
+    response
+      .writeHead(isRefused ? 401 : 200, { 'X-Request-Id': 'of-the-service', 'X-Served-By': name })
+      .end();
+  });
+  const port = await listenOnAnyPort(t, server);
+  return { port, operationsPort: port };
+}
+
+/** One request on a connection of its own. */
+async function call(port: number, options: RequestOptions) {
+  const headers = options.headers ?? { Authorization: 'Bearer KEY' };
+  return new Promise<{ status: number; headers: Record<string, unknown>; body: string; serial: string }>(
+    (resolve, reject) => {
+      const sent = request({ host: '127.0.0.1', port, path: '/', agent: false, ...options, headers });
+      sent.on('error', reject).on('response', async (response) => {
+        const { serialNumber } = (response.socket as TLSSocket).getPeerCertificate();
+        const { statusCode, headers } = response;
+        resolve({ status: statusCode!, headers, body: await text(response), serial: serialNumber });
+      });
+      sent.end();
+    },
+  );
+}
+
+/** HAProxy with TLS for partners and an address for administrators. */
+async function startProxy(t: TestContext) {
+  const [server, admin, client] = ['server', 'admin', 'client'].map(certificate) as [Made, Made, Made];
+  const [one, two, administration] = await Promise.all(
+    ['one', 'two', 'admin'].map((name) => standIn(t, name)),
+  );
+  const adminPort = await freePort();
+  const file = fileOf('network.pem', server.pem);
+  const proxy = await startHaproxy(t, [one!, two!], undefined, {
+    CERTIFICATE: file,
+    ADMIN_CERTIFICATE: fileOf('admin.pem', admin.pem),
+    ADMIN_CLIENT_CA: fileOf('clients.pem', client.cert),
+    ADMIN_LISTEN: `127.0.0.1:${adminPort}`,
+    ADMIN_INSTANCE: `127.0.0.1:${administration!.port}`,
+  });
+  return { ...proxy, adminPort, file, server, admin, client };
+}
+
+type Made = ReturnType<typeof certificate>;
+
+test('the shipped configuration with TLS', { skip: withoutPrograms }, async (t) => {
+  const proxy = await startProxy(t);
+  const { port, adminPort, server, admin, client, file } = proxy;
+  const ca = server.cert;
+
+  await t.test('speaks TLS 1.2 and 1.3 and nothing else, and has HSTS', async () => {
+    for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
+      const { status, headers } = await call(port, { ca, minVersion: version, maxVersion: version });
+      assert.deepEqual([status, headers['strict-transport-security']], [200, 'max-age=31536000']);
+    }
+    const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
+    await assert.rejects(call(port, { ca, ...old }), /alert protocol version/);
+    await assert.rejects(fetch(`http://127.0.0.1:${port}/`), 'plain HTTP is not answered');
+  });
+
+  await t.test('lets only known client certificates reach the administrative service', async () => {
+    const known = { ca: admin.cert, cert: client.cert, key: client.key };
+    const { status, headers } = await call(adminPort, known);
+    assert.deepEqual([status, headers['x-served-by']], [200, 'admin']);
+    assert.equal(headers['strict-transport-security'], 'max-age=31536000');
+    const stranger = certificate('client');
+    await assert.rejects(call(adminPort, { ca: admin.cert, cert: stranger.cert, key: stranger.key }));
+    await assert.rejects(call(adminPort, { ca: admin.cert }), /alert certificate required/);
+    const ofPartners = await call(port, { ...known, ca, path: '/admin/v1/partners' });
+    assert.match(String(ofPartners.headers['x-served-by']), /^(one|two)$/);
+  });
+
+  await t.test('uses a renewed certificate after a reload, and no connection fails', async () => {
+    const renewed = certificate('server');
+    const trusted = { ca: [server.cert, renewed.cert] };
+    const before = (await call(port, trusted)).serial;
+    const serials: string[] = [];
+    let isDone = false;
+    const caller = (async () => {
+      while (!isDone) serials.push((await call(port, trusted)).serial);
+    })();
+    writeFileSync(file, renewed.pem);
+    proxy.reload();
+    await until(30_000, () => serials.length > 20 && !serials.slice(-20).includes(before));
+    isDone = true;
+    await caller;
+  });
+
+  await t.test(
+    'an address that gets many 401 gets 429 in the shape of our errors, and no other does',
+    async () => {
+      const renewed = { ca: readFileSync(file, 'utf8') };
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+      t.after(() => agent.destroy());
+      const withoutKey = { ...renewed, headers: {}, agent };
+      let last = await call(port, withoutKey);
+      for (let sent = 1; sent < 400 && last.status === 401; sent += 1) last = await call(port, withoutKey);
+      assert.equal(last.status, 429);
+      const [{ category, code }] = JSON.parse(last.body).errors;
+      assert.deepEqual(
+        [category, code, last.headers['retry-after']],
+        ['RATE_LIMIT_ERROR', 'RATE_LIMITED', '60'],
+      );
+      assert.notEqual(last.headers['x-request-id'], undefined);
+      assert.equal((await call(port, renewed)).status, 429, 'also with a key');
+      // Other systems than Linux have only one loopback address.
+      if (process.platform !== 'linux') return;
+      assert.equal((await call(port, { ...renewed, localAddress: '127.0.0.2' })).status, 200);
+    },
+  );
+});

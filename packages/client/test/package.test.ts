@@ -46,8 +46,9 @@ test('the README names the commands that pack the client, and their file', () =>
   assert.deepEqual(commands, [
     'npm ci',
     'npm pack -w @partner-network/client --pack-destination "$HOME"',
-    `npm install "$HOME/${packed.filename}"`,
+    'npm install "$HOME"/partner-network-client-*.tgz',
   ]);
+  assert.match(packed.filename, /^partner-network-client-\d[\w.-]*\.tgz$/);
 });
 
 test('the package depends on nothing and runs nothing when it is installed', () => {

@@ -16,7 +16,7 @@ export function receiptsFileOf(database: string): string {
 export function openFile(path: string, purpose: Purpose): DatabaseSync {
   // Only the owner may read it: it holds key digests, cursor keys and balances.
   makeFolder(dirname(path));
-  closeSync(openSync(path, 'a', 0o600));
+  createIfMissing(path);
   // SQLite blocks the process while it waits for a lock. Once `serve` has started, it waits 250 ms.
   const brief = {
     serve: storeBounds.sqliteStartBusyMs,
@@ -25,6 +25,16 @@ export function openFile(path: string, purpose: Purpose): DatabaseSync {
   };
   const timeout = brief[purpose as keyof typeof brief] ?? storeBounds.sqliteCommandBusyMs;
   return new DatabaseSync(path, { timeout });
+}
+
+/**
+ * Creates an empty file. A file that exists is not opened: closing it again would release the locks that
+ * other connections of this process hold on it, and another process could then remove their log.
+ */
+function createIfMissing(path: string): void {
+  const isFile = statSync(path, { throwIfNoEntry: false })?.isFile();
+  if (isFile) accessSync(path, constants.R_OK | constants.W_OK);
+  else closeSync(openSync(path, 'a', 0o600));
 }
 
 /** Creates a folder and the folders above it. Node's own recursive mkdir never ends in /proc. */

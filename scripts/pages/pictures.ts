@@ -18,7 +18,7 @@ import { withPalette } from './palette.ts';
 const folder = fileURLToPath(new URL('../../docs/how-to/operators/pictures/', import.meta.url));
 const width = 1280;
 
-/** Bytes of a picture. A clone has every version of every picture. */
+/** The most bytes of a picture. Git keeps every version of it. */
 const mostBytes = 60_000;
 
 await using lifetime = openLifetime();

@@ -24,7 +24,7 @@ test('130 calls at once cause no 429, however long each takes', async (t) => {
   });
   const calls = Array.from({ length: 130 }, () => network.brands.list({ limit: 1 }, { timeoutMs: 60_000 }));
   await Promise.allSettled(calls);
-  // A busy machine sheds requests with 503, which have counted.
+  // A busy machine may shed a request with 503.
   assert.equal(statuses.length, 130);
   assert.deepEqual(new Set(statuses).difference(new Set([503])), new Set([200]));
 });

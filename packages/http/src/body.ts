@@ -79,7 +79,7 @@ export function dropBody({ request }: Exchange): void {
 /** Bytes of a piece of an unpacked body: the same that a socket gives at once. */
 const chunkSize = 64 * 1024;
 
-/** A copy with memory of its own: the rest of the original's may be written to by the thread that unpacks. */
+/** Copies a piece. The thread that unpacks may still write to the memory beside the original. */
 const copyOf = (piece: Buffer) => Buffer.from(new Uint8Array(piece).buffer);
 
 const notPacked = { ...errorRecord('MALFORMED_REQUEST'), detail: 'Send a body that gzip can unpack.' };

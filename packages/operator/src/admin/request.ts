@@ -90,7 +90,7 @@ export function createBodyCheck({ bodies = [] }: AdminOperation): (value: unknow
   };
 }
 
-/** These texts are stored and shown, which a key must never be. A reason must be seen by its readers. */
+/** These texts are stored and shown, so they must not contain a key. A reason must have visible text. */
 function mistakeIn(field: string, text: string): string | undefined {
   if (holdsKey(text)) return 'Remove the API key: this text is stored and shown.';
   const isSeen = field !== 'reason' || (text.trim() !== '' && printable(text) === text);

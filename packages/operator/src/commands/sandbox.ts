@@ -58,7 +58,7 @@ export const sandbox = command({
       demoKey: demoKeys[0].text,
       beforeRequests: stop.listen,
     });
-    // Its own, opened as `admin` opens one: it notices before each change that its file was replaced.
+    // A second store, opened as `admin` does: it notices before a change that its file was replaced.
     const store = await openStore(database, environment, 'admin');
     opened.defer(store.close);
     const port = values['admin-port'];

@@ -103,7 +103,7 @@ export function clusterOptionsOf(address: RedisAddress): ClusterOptions {
     retryDelayOnFailover: 0,
     retryDelayOnClusterDown: 0,
     clusterRetryStrategy: () => limiterBounds.redisReconnectMs,
-    // Keeps the name of a host, which a certificate has.
+    // Keeps the host's name: the certificate is for the name, not for the address.
     dnsLookup: (host, callback) => callback(null, host),
   };
 }

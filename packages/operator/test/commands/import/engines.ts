@@ -17,12 +17,8 @@ export async function openLine(t: TestContext, engine: (typeof engines)[number])
   const folder = temporaryFolder(t);
   const flags = ['--database', url, '--environment', 'sandbox'];
   const here = (name: string) => join(folder, name);
-  const placed = (word: string) => (/^[\w.-]+\.(jsonl|csv)$/.test(word) ? here(word) : word);
-  /** With surroundings, the command runs in the folder. Without, it gets the paths of files. */
   const runHere = (words: readonly string[], surroundings?: Surroundings) =>
-    surroundings === undefined
-      ? run([...words.map(placed), ...flags])
-      : run([...words, ...flags], { folder, ...surroundings });
+    run([...words, ...flags], { folder, ...surroundings });
   return {
     store,
     url,

@@ -1,6 +1,6 @@
 /** Runs all tests: each once, then those of listings and imports again on Postgres. Part of `npm test`. */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, statfsSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
@@ -11,6 +11,8 @@ const root = fileURLToPath(new URL('..', import.meta.url));
  * the run's CPU, so they are kept in memory if it has room.
  */
 const folder = mkdtempSync(`${roomInMemory() ? '/dev/shm' : tmpdir()}/partner-network-tests-`);
+// As the system's own folder, because servers run as other users.
+chmodSync(folder, 0o1777);
 
 function roomInMemory(): boolean {
   try {

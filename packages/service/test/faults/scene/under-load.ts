@@ -18,7 +18,10 @@ import { type PostgresServer, type Settings, startPostgres } from '../../../../t
  * machines that stand still for seconds, so it allows more.
  */
 const answerMs = isLongRun ? 2_200 : 8_000;
-/** Time to recover, of which only long runs make a condition. Measured: 5 to 640 ms on a quiet machine, up to 1,170 with all tests running twice. */
+/**
+ * Time to recover, which only long runs check. Measured: 5 to 640 ms on a quiet machine, up to 1,170 with all
+ * tests running twice.
+ */
 export const resumeMs = 1_500;
 /** How long all answers must be right after that. */
 const watchedMs = 500;

@@ -144,7 +144,7 @@ test('a package that is not installed as the lockfile says is an error', (t) => 
 });
 
 /** `FILE`: "NAME", "NAME" — the tests that the document names. */
-const named = /`([\w./-]+\.ts)`: ((?:"[^"]+"(?:, )?)+)/g;
+const named = /`([\w./-]+\.ts)`: ((?:"[^"]+"(?:,<br>)?)+)/g;
 
 test('every test that the security page names exists, and every risk names a test', () => {
   const page = read('docs/explanation/operators/security.md');

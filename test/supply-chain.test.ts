@@ -160,6 +160,6 @@ test('every test that the security page names exists, and every risk names a tes
   assert.equal(count, page.match(/"[^"]+"(?=[,;:. )|<]|$)/gm)?.length, 'a name without its file');
   const numbersOf = (pattern: RegExp) => Array.from(page.matchAll(pattern), ([, number]) => Number(number));
   const risks = Array.from({ length: 10 }, (_, index) => index + 1);
-  assert.deepEqual(numbersOf(/^### API(\d+): /gm), risks);
+  assert.deepEqual(numbersOf(/^\*\*API(\d+): /gm), risks);
   assert.deepEqual(numbersOf(/^\| API(\d+) \| `[\w./-]+\.ts`: "/gm), risks);
 });

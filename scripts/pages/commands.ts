@@ -1,28 +1,53 @@
+import type { Command } from '../../packages/common/src/command-line/command.ts';
 import { describedCommands } from '../../packages/partner-network/src/main.ts';
-import { slugOf } from '../../packages/service/src/reference/guides.ts';
-import { table } from './markdown.ts';
+import { code, table, withCode } from './markdown.ts';
+import { isShared, namesOf } from './settings.ts';
 
 const introduction = `# Commands
 
-Every command of \`partner-network\`, with the text of its \`--help\`. In a checkout, put \`npx\` before
-each command. \`partner-network --version\` prints the version. [Settings](settings.md) lists all
-flags and variables with their defaults.
+Every command of \`partner-network\`, with its arguments and flags. In a checkout, put \`npx\` before
+each command. \`--help\` after a command describes it and shows examples. \`partner-network --version\`
+prints the version. [Settings](settings.md) describes the flags and variables, and says [which
+commands](settings.md#shared-by-several-commands) take \`--environment\`, \`--database\` and
+\`--json\`.
 
 | exit status | meaning |
 |---|---|
 | 0 | the command did what it should |
-| 1 | it failed, or it found a fault; the message on standard error says what to do |
+| 1 | it failed, or it found something wrong; the message on standard error says what to do |
 | 2 | the command line or a variable is wrong; nothing was done |
 `;
 
+/** Commands with more flags than a cell can show. Settings has a table for them. */
+const servingFlags = '[those of `serve`](settings.md#serve)';
+
 export async function commandsPage(): Promise<string> {
-  const groups = await describedCommands();
-  const overview = groups.map(({ heading, commands }) => {
-    const rows = commands.map(({ name, summary }) => [`[\`${name}\`](#${slugOf(name)})`, summary]);
-    return `**${heading}:**\n\n${table(['command', 'purpose'], rows)}`;
+  const groups = (await describedCommands()).map(({ heading, commands }) => {
+    const rows = commands.map(({ name, summary, command }) => [
+      code([name, ...wordsOf(command).map(({ shown }) => shown)].join(' ')),
+      [summary, ...wordsOf(command).map(({ help }) => help)].join('. '),
+      flagsOf(name, command),
+    ]);
+    return `## ${heading}\n\n${table(['command', 'purpose', 'flags and variables'], rows)}`;
   });
-  const sections = groups.flatMap(({ commands }) =>
-    commands.map(({ name, help }) => `## ${name}\n\n\`\`\`text\n${help}\n\`\`\`\n`),
-  );
-  return [introduction, ...overview, ...sections].join('\n');
+  return [introduction, ...groups].join('\n');
+}
+
+/** The arguments as a user types them, each with its meaning. */
+function wordsOf({ arguments: words = [], program }: Command) {
+  const shownOf = (name: string, isOptional?: boolean) => (isOptional ? `[${name}]` : name);
+  const described = words.map((word) => ({ ...word, shown: shownOf(word.name, word.isOptional) }));
+  const after = program && { ...program, shown: shownOf(`-- ${program.name}`, program.isOptional) };
+  return [...described, ...(after === undefined ? [] : [after])].map(({ name, shown, help }) => ({
+    shown,
+    help: `${code(name)}: ${withCode(help)}`,
+  }));
+}
+
+function flagsOf(name: string, { options }: Command): string {
+  const own = Object.entries(options).filter((named) => !isShared(named));
+  if (name === 'serve') return servingFlags;
+  const rest = name === 'doctor' ? own.filter(([flag]) => flag === 'admin-host') : own;
+  const flags = rest.map((named) => code(namesOf(named)[0]!.split(' ')[0]!));
+  return [...(name === 'doctor' ? [servingFlags] : []), ...flags].join(', ');
 }

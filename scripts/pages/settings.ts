@@ -1,7 +1,7 @@
 import { fileVariable, type Option } from '../../packages/common/src/command-line/options.ts';
 import { commonOptions } from '../../packages/operator/src/commands/database.ts';
 import { describedCommands } from '../../packages/partner-network/src/main.ts';
-import { code, paragraph, table, withCode } from './markdown.ts';
+import { code, table, withCode } from './markdown.ts';
 
 const firstVersion = '0.1.0';
 
@@ -53,37 +53,40 @@ const otherVariables: readonly {
 type Named = readonly [flag: string, option: Option<unknown>];
 
 /** Two commands share an option if a reader sees no difference. */
-const keyOf = ([flag, { help, default: shown }]: Named) => [flag, help, shown].join();
+const keyOf = ([flag, { variable, help, default: shown }]: Named) => [flag, variable, help, shown].join();
 
-const sharedOptions = Object.entries(commonOptions);
-const sharedKeys = new Set(sharedOptions.map(keyOf));
+const sharedKeys = new Set(Object.entries(commonOptions).map(keyOf));
+
+/** Whether nearly all commands have this option. */
+export const isShared = (named: Named) => sharedKeys.has(keyOf(named));
+
+interface Use {
+  readonly name: string;
+  readonly named: Named;
+}
 
 export async function settingsPage(): Promise<string> {
   const [partners, ...operators] = await describedCommands();
   const commands = [...operators, partners!].flatMap((group) => group.commands);
-  const own = commands.map(({ name, command }) => ({
-    name,
-    options: Object.entries(command.options).filter((named) => !sharedKeys.has(keyOf(named))),
-  }));
-  // Commands with the same options, such as `serve` and `doctor`, have one section.
-  const sections = Map.groupBy(own, ({ options }) => options.map(keyOf).join());
-  const withoutShared = Map.groupBy(sharedOptions, (named) => {
-    const others = commands.filter(
-      ({ command }) => !Object.entries(command.options).map(keyOf).includes(keyOf(named)),
-    );
-    return listed(others.map(({ name }) => name));
-  });
-  const takers = [...withoutShared].map(([others, shared]) =>
-    paragraph(`All commands take ${listed(shared.map(([flag]) => `--${flag}`))}, except ${others}.`),
+  const uses = commands.flatMap(({ name, command }) =>
+    Object.entries(command.options).map((named) => ({ name, named })),
   );
+  const options = [...Map.groupBy(uses, ({ named }) => keyOf(named)).values()];
+  const shared = options.filter(([first]) => isShared(first!.named));
+  const serving = options.filter(
+    (same) => same.some(({ name }) => name === 'serve') && !shared.includes(same),
+  );
+  const others = options.filter((same) => !shared.includes(same) && !serving.includes(same));
+  const names = commands.map(({ name }) => name);
   return [
     introduction,
     '## Shared by several commands\n',
-    ...takers,
-    tableOf(sharedOptions),
-    ...[...sections.values()]
-      .filter(([first]) => first!.options.length > 0)
-      .map((same) => `## ${listed(same.map(({ name }) => name))}\n\n${tableOf(same[0]!.options)}`),
+    tableOf('commands', shared, (takers) => `all except ${listed(names.filter((n) => !takers.includes(n)))}`),
+    '## serve\n',
+    '`doctor` takes all of these, to check them.\n',
+    tableOf('also of', serving, (takers) => listed(takers.filter((n) => n !== 'serve' && n !== 'doctor'))),
+    '## Other commands\n',
+    tableOf('commands', others, listed),
     '## Other variables\n',
     table(
       ['variable', 'default', 'meaning'],
@@ -96,24 +99,45 @@ export async function settingsPage(): Promise<string> {
   ].join('\n');
 }
 
-function tableOf(options: readonly Named[]): string {
-  return table(['flag, variable', 'default', 'meaning', 'since'], options.map(rowOf));
+/** A row for each option, with the commands that have it. */
+function tableOf(
+  heading: string,
+  options: readonly (readonly Use[])[],
+  cellOf: (takers: readonly string[]) => string,
+): string {
+  const rows = options.map((same) => {
+    const [first] = same;
+    return [...rowOf(first!.named), sinceOf(same), cellOf(same.map(({ name }) => name))];
+  });
+  return table(['flag, variable', 'default', 'meaning', 'since', heading], rows);
 }
 
-function rowOf([flag, option]: Named): string[] {
-  const { valueName, variable, isSecret, isRequired, isRepeatable, since = firstVersion, help } = option;
-  const file = option.hasFile ? [fileVariable(variable!)] : [];
-  const names = [
-    ...(isSecret ? [] : [valueName === undefined ? `--${flag}` : `--${flag} ${valueName}`]),
-    ...(variable === undefined ? [] : [variable, ...file]),
-  ];
-  const fallback = option.default === undefined ? '' : code(option.default);
+/** The flag with its value, and the variables. */
+export function namesOf([flag, { valueName, variable, isSecret, hasFile }]: Named): string[] {
   return [
-    names.map(code).join('<br>'),
+    ...(isSecret ? [] : [valueName === undefined ? `--${flag}` : `--${flag} ${valueName}`]),
+    ...(variable === undefined ? [] : [variable, ...(hasFile ? [fileVariable(variable)] : [])]),
+  ];
+}
+
+function rowOf(named: Named): string[] {
+  const { isRequired, isRepeatable, help, default: shown } = named[1];
+  const fallback = shown === undefined ? '' : code(shown);
+  return [
+    namesOf(named).map(code).join('<br>'),
     isRequired ? 'required' : fallback,
     withCode(help) + (isRepeatable ? '; may be repeated' : ''),
-    since,
   ];
+}
+
+/** The version that added the option to its first command, and to those that got it later. */
+function sinceOf(same: readonly Use[]): string {
+  const versions = Map.groupBy(same, ({ named }) => named[1].since ?? firstVersion);
+  return [...versions]
+    .map(([version, uses], index) =>
+      index === 0 ? version : `${version}: ${listed(uses.map((u) => u.name))}`,
+    )
+    .join('<br>');
 }
 
 /** `a`, `b` and `c`. */

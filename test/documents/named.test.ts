@@ -33,7 +33,6 @@ const othersFlags = [
     'health-interval',
     'init',
     'memory',
-    'no-concurrent-marking',
     'no-healthcheck',
     'no-retries',
     'omit',

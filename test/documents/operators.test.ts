@@ -271,7 +271,7 @@ test('workers-and-instances.md serves with workers, with other ports, and behind
   page.end();
 });
 
-for (const name of ['replicas.md', 'shared-rate-limit.md']) {
+for (const name of ['postgres.md', 'shared-rate-limit.md']) {
   test(`${name} serves even while the other servers are unreachable`, async () => {
     const page = pageOf(name);
     await serveNext(page, withoutOthers);

@@ -76,7 +76,6 @@ const pages: Readonly<Record<string, Expected>> = {
   },
   'error-catalogue.md': {},
   'environments-and-scopes.md': {},
-  'versions-and-beta.md': {},
   'keys.md': {
     commands: [/^200\n$/, /^No production key here\.\n$/],
     programs: /^1\n$/,

@@ -14,7 +14,7 @@ import { type Entry, groups } from './commands.ts';
 
 const commands: readonly Entry[] = groups.flatMap((group) => group.commands);
 
-/** All commands by group, each with its help as in a pipe, for the reference pages. */
+/** All commands by group, each with its help as in a pipe, for the reference pages and their tests. */
 export async function describedCommands() {
   const described = async (entry: Entry) => {
     const command = await entry.load();

@@ -176,7 +176,6 @@ function withGuides(openapi, guides, demoKey) {
       { name: 'Operations', tags: introduced.map(({ name }) => name) },
       { name: 'How-to guides', tags: ofKind('how-to') },
       { name: 'Reference', tags: ofKind('reference') },
-      { name: 'Explanation', tags: ofKind('explanation') },
     ],
   };
 }

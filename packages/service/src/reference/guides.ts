@@ -6,7 +6,7 @@ import { sandboxOrigin } from '@partner-network/contract/operations';
 export interface Guide {
   /** The name of its file. A guide about a listing has the name of the listing's tag. */
   readonly name: string;
-  /** The folder of its kind: tutorials, how-to, reference or explanation. */
+  /** The folder of its kind: tutorials, how-to or reference. */
   readonly kind: string;
   readonly title: string;
   readonly text: string;
@@ -14,7 +14,7 @@ export interface Guide {
 
 const docs = new URL('../../../../docs/', import.meta.url);
 
-const kinds = ['tutorials', 'how-to', 'reference', 'explanation'];
+const kinds = ['tutorials', 'how-to', 'reference'];
 
 /** The order of the guides of a kind. Others follow by name. */
 const order = [

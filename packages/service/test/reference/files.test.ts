@@ -110,7 +110,7 @@ test('the guides are all pages for partners, in order, and no link on them is de
     'the address of a guide has only its name',
   );
   assert.equal(guides[0]?.title, 'Quick start');
-  const kinds = ['tutorials', 'how-to', 'reference', 'explanation'];
+  const kinds = ['tutorials', 'how-to', 'reference'];
   assert.deepEqual([...new Set(pluck(guides, 'kind'))], kinds);
   const all = guides.map(({ text }) => text).join('\n');
   const links = Array.from(all.matchAll(/\]\(([^)]+)\)/g), ([, target = '']) => target);

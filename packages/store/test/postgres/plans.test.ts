@@ -205,7 +205,7 @@ test('plans that were made for empty tables stay good when the tables are filled
 
 test('the documented settings of a role behind a pooler are those of a session', () => {
   const page = readFileSync(
-    new URL('../../../../docs/how-to/operators/postgres-connections.md', import.meta.url),
+    new URL('../../../../docs/how-to/operators/postgres.md', import.meta.url),
     'utf8',
   );
   const documented = [...page.matchAll(/^alter role network set (\w+) = '?(\w+)'?;$/gm)].map(

@@ -79,7 +79,7 @@ export class Pool implements Sql {
     this.#settings = settings;
     this.#statementMs = settings.statementMs ?? (isServing ? postgresStatementMs : commandStatementMs);
     this.#config = {
-      // A pooler forwards no session settings: docs/how-to/operators/postgres-connections.md sets them.
+      // A pooler forwards no session settings: docs/how-to/operators/postgres.md sets them.
       ...(keepsSession && { options: isServing ? planSettings : timeStyle }),
       ...(!isServing && { connectionTimeoutMillis: commandConnectMs }),
       ...(isServing && keepsSession && { statement_timeout: this.#statementMs }),

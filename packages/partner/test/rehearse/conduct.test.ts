@@ -43,7 +43,8 @@ for (const listing of listings) {
     const returned = new Map<string, number>();
     const unkept = await unkeptBy(t, listing, async (variables) => {
       const [apiKey, baseUrl] = [variables.PARTNER_NETWORK_API_KEY!, variables.PARTNER_NETWORK_BASE_URL!];
-      const network = new PartnerNetwork({ apiKey, baseUrl, timeoutMs: 8_000 });
+      // Many retries, because a busy machine refuses requests of its own accord.
+      const network = new PartnerNetwork({ apiKey, baseUrl, timeoutMs: 8_000, maxRetries: 20 });
       const customer_id = variables.PARTNER_NETWORK_CUSTOMER_ID ?? '';
       const list =
         listing === 'brands'

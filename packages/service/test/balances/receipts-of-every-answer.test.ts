@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { type TestContext, test } from 'node:test';
+import { receiptsBounds } from '@partner-network/common/bounds/receipts';
 import fc from 'fast-check';
 import { anyCharacter } from '../../../../checks/fuzz/words.ts';
 import { Overload } from '../../../http/src/overload/overload.ts';
@@ -16,6 +17,9 @@ import type { ScenarioName } from '../../src/rehearsals/scenarios.ts';
 import { get, urlOf } from '../rehearsals/client.ts';
 
 type Choices = Parameters<typeof startTestService>[1];
+
+// On a busy machine the last write may take longer than a shutdown waits.
+Object.assign(receiptsBounds, { receiptsCloseMs: 60_000 });
 
 /** A service that writes receipts; `receipts` flushes and reads them. */
 async function startWithJournal(t: TestContext, choices: Choices = {}) {

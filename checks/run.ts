@@ -69,6 +69,10 @@ const checks: Readonly<Record<string, Run>> = {
 
 const benches: Readonly<Record<string, Run>> = {
   admin: program('bench/admin/main.ts', 'Batches over HTTP, compared with imports; memory, and partners.'),
+  capacity: program(
+    'bench/capacity/main.ts',
+    'CPU time of service, Postgres and Redis for a request, and a plan of cores.',
+  ),
   citus: program('bench/citus/main.ts', 'Bytes and CPU time on a Citus cluster, compared with one server.'),
   import: program('bench/import/main.ts', "Import speed, compared with each engine's own bulk load."),
   neighbors: program('bench/overload/neighbors.ts', "Effect of one partner's load on another partner."),

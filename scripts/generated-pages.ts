@@ -1,6 +1,7 @@
 /** Files generated from the sources. `npm run docs` writes them; a test fails if one is out of date. */
 import { writeFileSync } from 'node:fs';
 import { adminOpenApiText, openApiText } from './openapi.ts';
+import { capacityPage } from './pages/capacity.ts';
 import { commandsPage } from './pages/commands.ts';
 import { errorsPage } from './pages/errors.ts';
 import { importCodesPage } from './pages/import-codes.ts';
@@ -17,6 +18,7 @@ const pages: Readonly<Record<string, () => string | Promise<string>>> = {
   'admin-openapi.json': adminOpenApiText,
   'reference/partners/error-catalogue.md': errorsPage,
   'reference/partners/partner-network.postman_collection.json': postmanCollection,
+  'how-to/operators/capacity.md': capacityPage,
   'reference/operators/settings.md': settingsPage,
   'reference/operators/commands.md': commandsPage,
   'reference/operators/import-codes.md': importCodesPage,

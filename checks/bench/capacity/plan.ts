@@ -1,0 +1,124 @@
+/** The arithmetic of docs/how-to/operators/capacity.md: from measured CPU times to cores and servers. */
+import { authBounds } from '../../../packages/common/src/bounds/auth.ts';
+import { postgresBounds } from '../../../packages/common/src/bounds/postgres.ts';
+import { receiptsBounds } from '../../../packages/common/src/bounds/receipts.ts';
+import { markdown } from '../lib/table.ts';
+
+/** CPU microseconds that `npm run bench -- capacity` measures. */
+export interface Inputs {
+  /** A page of brands whose key is cached. */
+  readonly page: number;
+  readonly replicaPage: number;
+  readonly primaryPage: number;
+  /** A key that is looked up: the process, and the primary. */
+  readonly ownLookup: number;
+  readonly lookup: number;
+  /** One balance with its receipt: the process, and the primary. */
+  readonly balance: number;
+  readonly primaryBalance: number;
+  readonly usageRow: number;
+  readonly decision: number;
+}
+
+export interface Load {
+  readonly partners: number;
+  /** Requests to list brands a second of each partner. */
+  readonly perSecond: number;
+}
+
+const { postgresConnections, postgresLookMs, replicaWatchMs } = postgresBounds;
+/** The measurement whose tables the page shows. */
+export const inputsFile = new URL('./inputs.json', import.meta.url);
+
+/** What the page plans with: cores half busy, 8 workers in an instance, servers with 32 cores. */
+const halfBusy = 2;
+const workers = 8;
+export const serverCores = 32;
+/** Instances that a network has at least, so that one can be restarted. */
+const fewestInstances = 2;
+const defaultMaxConnections = 100;
+const keyUseSeconds = 60;
+
+/** The share of a partner's requests to a process that are its first in a span, if they come at random. */
+export function firstShare(perSecond: number, spanSeconds: number): number {
+  const inSpan = perSecond * spanSeconds;
+  return (1 - Math.exp(-inSpan)) / inSpan;
+}
+
+const cores = (perSecond: number, microseconds: number) => (halfBusy * perSecond * microseconds) / 1_000_000;
+
+export function planOf(inputs: Inputs, { partners, perSecond }: Load) {
+  const requests = partners * perSecond;
+  let instances = fewestInstances;
+  let lookups = requests;
+  let service = 0;
+  // More processes look up more keys, and so need more processes. The share is at most 1: this ends.
+  for (let before = 0; before !== instances; ) {
+    before = instances;
+    lookups = requests * firstShare(perSecond / (instances * workers), authBounds.keyCacheMs / 1_000);
+    service = cores(requests, inputs.page) + cores(lookups, inputs.ownLookup);
+    instances = Math.max(before, Math.ceil(service / workers));
+  }
+  const processes = instances * workers;
+  const spans = [receiptsBounds.usageWriteMs / 1_000, keyUseSeconds];
+  const rows = spans.reduce((sum, span) => sum + requests * firstShare(perSecond / processes, span), 0);
+  const looks = processes * (1_000 / postgresLookMs);
+  const ofPages = cores(requests, inputs.replicaPage);
+  const ofRest = cores(lookups + looks, inputs.lookup) + cores(rows, inputs.usageRow);
+  const replicas = ofPages + ofRest > serverCores ? Math.ceil(ofPages / serverCores) : 0;
+  const watches = processes * replicas * (1_000 / replicaWatchMs);
+  const primary = ofRest + (replicas > 0 ? cores(watches, inputs.lookup) : ofPages);
+  const ofProcess = postgresConnections + (replicas > 0 ? 3 : 2);
+  const connections = instances * (workers * ofProcess + 3);
+  return {
+    ...{ requests, service, instances, processes, lookups, rows, replicas, primary, connections },
+    redis: Math.ceil(cores(requests, inputs.decision)),
+    breaks: breaksFirst(primary, replicas, connections),
+  };
+}
+
+/** In the order of how hard the limit is: no setting moves the first one. */
+function breaksFirst(primary: number, replicas: number, connections: number): string {
+  if (primary > serverCores) return 'the primary';
+  if (replicas > postgresBounds.mostReplicas) return 'replicas';
+  return connections > defaultMaxConnections ? 'connections' : 'nothing';
+}
+
+const meanings: Readonly<Record<keyof Inputs, string>> = {
+  page: 'service: a page of 50 brands, key cached',
+  replicaPage: 'replica: that page',
+  primaryPage: 'primary: that page, read from the replica',
+  ownLookup: 'service: looking up a key',
+  lookup: 'primary: looking up a key',
+  usageRow: 'primary: a row of usage',
+  decision: 'Redis: a decision of the rate limit',
+  balance: 'service: one balance',
+  primaryBalance: 'primary: one balance with its receipt',
+};
+
+export function inputsTable(inputs: Inputs): string {
+  const rows = Object.entries(meanings).map(([name, about]) => [about, String(inputs[name as keyof Inputs])]);
+  return markdown([['CPU time of', 'µs'], ...rows]);
+}
+
+const loads: readonly Load[] = [50, 0.5].flatMap((perSecond) =>
+  [100, 5_000, 50_000].map((partners) => ({ partners, perSecond })),
+);
+
+const heading = [
+  ...['partners × rate', 'requests/s', 'service cores', 'instances', 'primary cores'],
+  ...['replicas', 'connections', 'Redis nodes', 'breaks first'],
+];
+
+export function planTable(inputs: Inputs): string {
+  const whole = (value: number) => Math.ceil(value).toLocaleString('en');
+  const rows = loads.map((load) => {
+    const { requests, service, instances, primary, replicas, connections, redis, breaks } = planOf(
+      inputs,
+      load,
+    );
+    const figures = [requests, service, instances, primary, replicas, connections, redis];
+    return [`${whole(load.partners)} × ${load.perSecond}`, ...figures.map(whole), breaks];
+  });
+  return markdown([heading, ...rows]);
+}

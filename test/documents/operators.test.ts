@@ -199,11 +199,9 @@ test('back-up.md restores the embedded database, but not keys and grants revoked
 
 test('upgrade.md backs up, and upgrades the schema while the service is stopped', async () => {
   const page = pageOf('upgrade.md');
-  await page.next(/^\d+\.\d+\.\d+(-dev)?\n$/);
   await page.next(/before-upgrade\.db, \d+ bytes$/m);
   await stopServing();
-  await page.next(/^The production database \S+ already has the current schema, 4\.\n$/);
-  await page.next(/^✓ schema /m);
+  await page.next(/^The production database \S+ already has the current schema, 4\.\n.*^✓ schema /ms);
   await serveNext(page);
   assert.match(await drill.call(working, balances), /"amount":125050/);
   page.end();

@@ -75,12 +75,10 @@ const stopped = /status 0\nResult=success\nActiveState=inactive\n$/;
 /** What each block prints. */
 const expected = [
   /^\d+\.\d+\.\d+(-dev)?\nstatus 0\n/,
-  /^status 0\n/,
   /^Created symlink .*\nstatus 0\n/,
   /^Created the production database \/var\/lib\/partner-network\/data\/production\.db .*\npn_live_\w+\n/s,
   /Active: active \(running\).*Serving production at https:\/\/network\.example\/.*is ready\./s,
-  /^The instance at \S+ is ready\.\n\{"brands":\[\]\}.*✓ privileges.*✓ receipts/s,
-  /"msg":"started"\}\n.*"operation":"listBrands",.*"status":200,/s,
+  /^\{"brands":\[\]\}.*✓ privileges.*✓ receipts.*"msg":"started"\}\n.*"operation":"listBrands",.*"status":200,/s,
   running,
   running,
   /✓ database .*✓ receipts.*status 0\n/s,

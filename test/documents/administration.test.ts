@@ -55,8 +55,9 @@ test('first-batch.md sends a batch, sends it again, and handles a line that is w
   for (const status of [200, 200, 207]) {
     page.shows(await page.next(new RegExp(`\\nstatus ${status}\\n$`)));
   }
-  await page.next(/^\{"grant":\{"id":"GRANT_1",.*\nstatus 201\n$/);
-  await page.next(/ grants create +\S*GRANT_1 .*"ticket 4711".*\n.* batch balances +balances .*"written":2/);
+  const granted = /^\{"grant":\{"id":"GRANT_1",.*\nstatus 201\n/;
+  const listed = / grants create +\S*GRANT_1 .*"ticket 4711".*\n.* batch balances +balances .*"written":2/;
+  await page.next(new RegExp(`${granted.source}.*${listed.source}`, 's'));
   page.end();
   assert.deepEqual(page.shown, []);
 });
@@ -97,13 +98,11 @@ test('send-changes.md names every status that a batch can get', () => {
   );
 });
 
-test('administration.md creates a key, starts the service, checks it, and rotates a key', async () => {
+test('administration.md creates a key, starts the service, and rotates a key', async () => {
   await stop();
   const page = open('administration');
   keepKeysIn(await page.next(/^pna_live_\w+\n/));
   service = await page.serve();
-  const ports = (block: string) => block.replace('--ops-port 9091', '--ops-port "$ADMIN_OPS_PORT"');
-  await page.next(/^The instance at \S+ is ready\.\n$/, ports);
   keepKeysIn(
     await page.next(/^pna_live_\w+\n\nCreated administrative key .* The old key ADMIN_KEY_\S+ expires /),
   );

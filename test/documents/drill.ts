@@ -66,6 +66,9 @@ export function createDrill(clone: Clone) {
       await imports.next(/^1 read, 1 written.*\n1 read, 0 written, 0 unchanged, 0 stale, 1 deleted/);
       await imports.next(/^2 read, 0 would be written, 2 unchanged, 0 stale, 2 would be deleted/);
       await imports.next(/^2 read, 2 would be/);
+      // Another partner, whose brands have no images: the other servers of the page do not exist.
+      const ofCheck = (block: string) => block.replace('PARTNER_ACME', 'PARTNER_CHECK');
+      await imports.next(/^\d+ brands?: 0 valid, 0 faulty, \d+ without an image\.$/m, ofCheck);
       // Both lines are usually in one commit: then the older line is stale.
       await feeds.next(/^2 read, [12] written/);
       feeds.end();
@@ -83,17 +86,12 @@ export function createDrill(clone: Clone) {
         [settings, block]
           .join('\n')
           .replaceAll('2025-07-01T08:00:00Z', time)
-          .replaceAll('PARTNER_OTHER', 'PARTNER_CHECK')
           .replaceAll('backups/2027-01-31.db', backup);
       await page.next(/^2 read, 2 written/, adapt);
       await page.next(/^2 read, 1 would be written, 0 unchanged, 0 stale, 1 would be deleted/, adapt);
       await page.next(/^2 read, 1 written, 0 unchanged, 0 stale, 1 deleted/, adapt);
-      await page.next(/^2 read, 1 written, 1 unchanged, 0 stale, 0 deleted/, adapt);
-      await page.next(/^1 read, 1 written/, adapt);
-      await page.next(/^1 read, .* 1 deleted, .*\n1 read, 1 written/, adapt);
-      await page.next(/^1 read, 0 written, 0 unchanged, 0 stale, 1 deleted/, adapt);
       await page.next(/^1 read, 0 written, 1 unchanged/, adapt);
-      await page.next(/^\d+ read, 1 would be written/, adapt);
+      await page.next(/^(\d+) read, \1 would be written/, adapt);
       page.end();
     },
 

@@ -38,31 +38,26 @@ const any = /^/;
 
 test('first-batch.md sends a batch, sends it again, and handles a line that is wrong', async () => {
   const page = open('first-batch');
-  await page.next(/^Created the production database .*\nCreated partner PARTNER_ACME /);
-  const keys = (await page.next(/^pna_live_/)).match(/^pna_live_\w+$/gm) ?? [];
-  keepKeysIn(keys.join(' '));
-  assert.equal(keys.length, 2);
+  // What run.md leaves.
+  await clone.run(`npx partner-network migrate
+    npx partner-network partners create --id PARTNER_ACME --name "Acme Payments"`);
+  const [key = ''] = (await page.next(/^pna_live_/)).match(/^pna_live_\w+$/m) ?? [];
+  keepKeysIn(key);
   service = await page.serve();
   assert.match(
     page.shown.shift()!.text,
     /^Administering production at http:\/\/127\.0\.0\.1:8090\/admin\/v1 /,
   );
-  await page.next(any, (block) =>
-    block
-      .replace('pna_live_PASTE_THE_FIRST_KEY', keys[0]!)
-      .replace('pna_live_PASTE_THE_SECOND_KEY', keys[1]!),
-  );
   for (const status of [200, 200, 207]) {
-    page.shows(await page.next(new RegExp(`\\nstatus ${status}\\n$`)));
+    const ofTest = (block: string) => block.replace('pna_live_PASTE_YOUR_KEY', key);
+    page.shows(await page.next(new RegExp(`\\nstatus ${status}\\n$`), ofTest));
   }
-  const granted = /^\{"grant":\{"id":"GRANT_1",.*\nstatus 201\n/;
-  const listed = / grants create +\S*GRANT_1 .*"ticket 4711".*\n.* batch balances +balances .*"written":2/;
-  await page.next(new RegExp(`${granted.source}.*${listed.source}`, 's'));
+  await page.next(/ batch balances +balances .*"written":2/);
   page.end();
   assert.deepEqual(page.shown, []);
 });
 
-test('send-changes.md sends a file with both programs, and deletes a record', async () => {
+test('send-changes.md sends a file with a program, and deletes a record', async () => {
   const page = open('send-changes');
   await page.next(any);
   const shown = page.shown.map(({ text }) => text);
@@ -75,14 +70,13 @@ test('send-changes.md sends a file with both programs, and deletes a record', as
       .replace(isPython ? /^$/ : /python3 \S+/, other)
       .replace(' changes.jsonl', ' changes.jsonl --url http://127.0.0.1:8090 --give-up-after 60');
   page.shows(await page.next(any, withNode));
-  page.shows(await page.next(any, withNode));
   assert.match(
     await clone.run('cat rejected.jsonl'),
-    /^(\{"line":3,"errors":\[\{"field":"currency",.*\}\n){2}$/,
+    /^\{"line":3,"errors":\[\{"field":"currency",.*\}\n$/,
   );
   page.shows(await page.next(any));
   page.end();
-  assert.equal(shown.length, 3);
+  assert.equal(shown.length, 2);
 });
 
 test('send-changes.md names every status that a batch can get', () => {

@@ -62,7 +62,7 @@ function script(): string {
       .replace(/^postgres:.*/m, 'sqlite:data/production.db'),
   );
   // The feed writes the line. The administrative service must not run when its user is deleted.
-  const written = 'until curl -s 127.0.0.1:9091/metrics | grep -q \'"written"} 1\'; do sleep 0.1; done';
+  const written = 'until curl -s 127.0.0.1:9092/metrics | grep -q \'"written"} 1\'; do sleep 0.1; done';
   const disabled = 'systemctl disable --now partner-network-admin';
   const after = (block: string) => {
     if (block.includes('tee /run/')) return `${written}\n${state}`;
@@ -93,7 +93,7 @@ const expected = [
   ),
   running,
   /✓ database .*✓ receipts.*status 0\n/s,
-  /The instance at \S+:9091 is ready\.\nstatus 0\n/,
+  /The instance at \S+:9092 is ready\.\nstatus 0\n/,
   running,
   /Removed .*\nstatus 0\n/,
   /The instance at \S+:9091 is ready\.\nstatus 0\n/,

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { programsOnPath } from '../../packages/testkit/servers/programs.ts';
 import { keepKeysIn } from '../../packages/testkit/watch/logs.ts';
 import { pageFor, read } from '../sources.ts';
-import { blocksOf, type Clone, makeClone, type RunningScript } from './clone.ts';
+import { blocksOf, type Clone, makeClone, type RunningScript, shellBlocks } from './clone.ts';
 import { openPage } from './page.ts';
 
 let clone: Clone;
@@ -38,30 +38,27 @@ const any = /^/;
 
 test('first-batch.md sends a batch, sends it again, and handles a line that is wrong', async () => {
   const page = open('first-batch');
-  await page.next(/^Created the production database .*\nCreated partner PARTNER_ACME /);
-  const keys = (await page.next(/^pna_live_/)).match(/^pna_live_\w+$/gm) ?? [];
-  keepKeysIn(keys.join(' '));
-  assert.equal(keys.length, 2);
+  // What run.md leaves.
+  await clone.run(`npx partner-network migrate
+    npx partner-network partners create --id PARTNER_ACME --name "Acme Payments"`);
+  const [key = ''] = (await page.next(/^pna_live_/)).match(/^pna_live_\w+$/m) ?? [];
+  keepKeysIn(key);
   service = await page.serve();
   assert.match(
     page.shown.shift()!.text,
     /^Administering production at http:\/\/127\.0\.0\.1:8090\/admin\/v1 /,
   );
-  await page.next(any, (block) =>
-    block
-      .replace('pna_live_PASTE_THE_FIRST_KEY', keys[0]!)
-      .replace('pna_live_PASTE_THE_SECOND_KEY', keys[1]!),
-  );
-  for (const status of [200, 200, 422, 207]) {
-    page.shows(await page.next(new RegExp(`\\nstatus ${status}\\n$`)));
-  }
-  await page.next(/^\{"grant":\{"id":"GRANT_1",.*\nstatus 201\n$/);
-  await page.next(/ grants create +\S*GRANT_1 .*"ticket 4711".*\n.* batch balances +balances .*"written":2/);
+  const ofTest = (block: string) => block.replace('pna_live_PASTE_YOUR_KEY', key);
+  const sending = ofTest(shellBlocks(pageFor('operators', 'first-batch'))[2] ?? '');
+  page.shows(await page.next(/\nstatus 200\n$/, ofTest));
+  page.shows(await clone.run(sending));
+  page.shows(await page.next(/\nstatus 207\n$/));
+  await page.next(/ batch balances +balances .*"written":2/);
   page.end();
   assert.deepEqual(page.shown, []);
 });
 
-test('send-changes.md sends a file with both programs, and deletes a record', async () => {
+test('send-changes.md sends a file with a program, and deletes a record', async () => {
   const page = open('send-changes');
   await page.next(any);
   const shown = page.shown.map(({ text }) => text);
@@ -70,19 +67,13 @@ test('send-changes.md sends a file with both programs, and deletes a record', as
   const other = 'node_modules/.bin/node docs/how-to/operators/send-changes.ts';
   const withNode = (block: string) =>
     block
-      .replace('npx node', 'node_modules/.bin/node')
       .replace(isPython ? /^$/ : /python3 \S+/, other)
       .replace(' changes.jsonl', ' changes.jsonl --url http://127.0.0.1:8090 --give-up-after 60');
   page.shows(await page.next(any, withNode));
-  page.shows(await page.next(any, withNode));
-  assert.match(
-    await clone.run('cat rejected.jsonl'),
-    /^(\{"line":3,"errors":\[\{"field":"currency",.*\}\n){2}$/,
-  );
+  assert.match(await clone.run('cat rejected.jsonl'), /^\{"line":3,"errors":\[\{"field":"currency",.*\}\n$/);
   page.shows(await page.next(any));
-  await page.next(/^\{"read":3,.*"rejected_count":1,"errors":.*\nstatus 422\n$/);
   page.end();
-  assert.equal(shown.length, 3);
+  assert.equal(shown.length, 2);
 });
 
 test('send-changes.md names every status that a batch can get', () => {
@@ -98,16 +89,11 @@ test('send-changes.md names every status that a batch can get', () => {
   );
 });
 
-test('administration.md creates a key, starts the service, checks it, and rotates a key', async () => {
+test('administration.md creates a key, and starts the service', async () => {
   await stop();
   const page = open('administration');
-  keepKeysIn(await page.next(/^pna_live_\w+\n/));
+  keepKeysIn(await page.next(/^pna_live_\w{49}\n.* pna_live_…\w{4} +ADMIN +active .* Ana Ruiz\n$/s));
   service = await page.serve();
-  const ports = (block: string) => block.replace('--ops-port 9091', '--ops-port "$ADMIN_OPS_PORT"');
-  await page.next(/^The instance at \S+ is ready\.\n.*^partner_network_build_info\{/ms, ports);
-  keepKeysIn(
-    await page.next(/^pna_live_\w+\n\nCreated administrative key .* The old key ADMIN_KEY_\S+ expires /),
-  );
   page.end();
   await stop();
 });

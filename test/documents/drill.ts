@@ -61,18 +61,19 @@ export function createDrill(clone: Clone) {
       return made;
     },
 
-    importData: async (imports: Page, feeds: Page, exports: Page) => {
+    importData: async (imports: Page, feeds: Page) => {
       await imports.next(/^2 read, 2 written/);
-      await imports.next(/^1 read, 1 written/);
       await imports.next(/^1 read, 1 written.*\n1 read, 0 written, 0 unchanged, 0 stale, 1 deleted/);
       await imports.next(/^2 read, 0 would be written, 2 unchanged, 0 stale, 2 would be deleted/);
       await imports.next(/^2 read, 2 would be/);
-      imports.end();
+      // Another partner, whose brands have no images: the other servers of the page do not exist.
+      const ofCheck = (block: string) => block.replace('PARTNER_ACME', 'PARTNER_CHECK');
+      await imports.next(/^\d+ brands?: 0 valid, 0 faulty, \d+ without an image\.$/m, ofCheck);
       // Both lines are usually in one commit: then the older line is stale.
       await feeds.next(/^2 read, [12] written/);
       feeds.end();
-      await exports.next(/^$/);
-      exports.end();
+      await imports.next(/^$/);
+      imports.end();
       assert.match(await clone.run('cat balances.jsonl'), /^(\{"id":"BAL_\d".*\}\n){2}$/);
     },
 
@@ -85,26 +86,17 @@ export function createDrill(clone: Clone) {
         [settings, block]
           .join('\n')
           .replaceAll('2025-07-01T08:00:00Z', time)
-          .replaceAll('PARTNER_OTHER', 'PARTNER_CHECK')
           .replaceAll('backups/2027-01-31.db', backup);
       await page.next(/^2 read, 2 written/, adapt);
       await page.next(/^2 read, 1 would be written, 0 unchanged, 0 stale, 1 would be deleted/, adapt);
       await page.next(/^2 read, 1 written, 0 unchanged, 0 stale, 1 deleted/, adapt);
-      await page.next(/^$/, adapt);
-      await page.next(/^2 read, 1 written, 1 unchanged, 0 stale, 0 deleted/, adapt);
-      await page.next(/^1 read, 1 written/, adapt);
-      await page.next(/^1 read, .* 1 deleted, .*\n1 read, 1 written/, adapt);
-      await page.next(/^1 read, 0 written, 0 unchanged, 0 stale, 1 deleted/, adapt);
-      await page.next(/^1 read, 0 would be written, 1 unchanged.*\n1 read, 0 written, 1 unchanged/, adapt);
-      await page.next(/^1 read, [01] written/, adapt);
-      await page.next(/^\d+ read, 0 written, \d+ unchanged/, adapt);
-      await page.next(/undo\.jsonl/, adapt);
+      await page.next(/^1 read, 0 written, 1 unchanged/, adapt);
+      await page.next(/^(\d+) read, \1 would be written/, adapt);
       page.end();
     },
 
     seeAccess: async (page: Page) => {
       await page.next(/PARTNER_ACME.*pn_live_….*CUSTOMER_1 +ACTIVE/s);
-      await page.next(/^pna_live_\w{49}\n.* pna_live_…\w{4} +SUPPORT +active .* Ana Ruiz\n$/s);
       page.end();
     },
 
@@ -133,7 +125,6 @@ export function createDrill(clone: Clone) {
       const list = 'npx partner-network usage list';
       await until(15_000, async () => / listBalances +OK +\d+\n/.test(await clone.run(list)));
       await page.next(/^FROM .* listBalances +OK +\d+\n/s);
-      await page.next(/^Removed 0 counts from before/);
       page.end();
     },
 

@@ -21,7 +21,7 @@ function named(pattern: RegExp, textOf: (page: string) => string = read): Map<st
 /** Code within a line of text. Tests run the code blocks. */
 const spansOf = (page: string) => (proseOf(page).match(/`[^`]+`/g) ?? []).join('\n');
 
-/** Flags of npm, Node, podman, Prometheus, Prism, the example senders and the programs for contributors. */
+/** Flags of npm, Node, podman, systemd, Prometheus, Prism, the example senders and our other programs. */
 const othersFlags = [
   ...[
     'engine',
@@ -35,6 +35,7 @@ const othersFlags = [
     'memory',
     'no-healthcheck',
     'no-retries',
+    'now',
     'omit',
     'only',
     'order',

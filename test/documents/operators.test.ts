@@ -92,11 +92,8 @@ test('serve.md starts the service without npx, and access.md lists what gives ac
   await drill.seeAccess(pageOf('access.md'));
 });
 
-test('conformance.md, check-images.md, doctor.md and incidents.md report what is wrong', async () => {
+test('conformance.md, doctor.md and incidents.md report what is wrong', async () => {
   await drill.checkDeployment(pageOf('conformance.md'));
-  const images = pageOf('check-images.md');
-  await images.next(/^2 brands: 0 valid, 0 faulty, 2 without an image\.$/m);
-  images.end();
   const doctor = pageOf('doctor.md');
   await doctor.next(/^✓ environment {2}The database belongs to production\.$/m);
   doctor.end();
@@ -107,21 +104,19 @@ test('conformance.md, check-images.md, doctor.md and incidents.md report what is
   incidents.end();
 });
 
-test('import.md, feeds.md, export.md and take-back.md change data while the service runs', async () => {
-  await drill.importData(pageOf('import.md'), pageOf('feeds.md'), pageOf('export.md'));
+test('import.md, feeds.md and take-back.md change data while the service runs', async () => {
+  await drill.importData(pageOf('import.md'), pageOf('feeds.md'));
   await drill.takeBack(pageOf('take-back.md'));
   assert.match(await drill.call(leaked, balances), /"amount":125050/);
 });
 
-test('observe.md shows health, metrics and receipts, and usage.md counts of answers', async () => {
+test('observe.md shows health, metrics, receipts and counts of answers', async () => {
   const page = pageOf('observe.md');
   await page.next(/^alive\nready\nThe instance at \S+ is ready\.\n$/);
   await page.next(/^partner_network_receipts_written_total \d+$/m);
   await page.next(/CUSTOMER_1 .*GRANTED.*"outcome":"GRANTED"/s);
   await page.next(/^Removed 0 receipts from before/);
-  await page.next(/ active .* \d{4}-\d\d-\d\dT\d\d:\d\d:00\.000Z /);
-  page.end();
-  await drill.seeUsage(pageOf('usage.md'));
+  await drill.seeUsage(page);
 });
 
 test('traces.md serves with a collector, even if it is unreachable', async () => {
@@ -201,12 +196,11 @@ test('back-up.md restores the embedded database, but not keys and grants revoked
 
 test('upgrade.md backs up, and upgrades the schema while the service is stopped', async () => {
   const page = pageOf('upgrade.md');
-  await page.next(/^\d+\.\d+\.\d+(-dev)?\n$/);
   await page.next(/before-upgrade\.db, \d+ bytes$/m);
   await stopServing();
-  await page.next(/^The production database \S+ already has the current schema, 4\.\n$/);
-  await page.next(/^✓ schema /m);
   await serveNext(page);
+  assert.match(server!.printed, /^The production database \S+ already has the current schema, 4\.\n/);
+  assert.match(server!.printed, /^✓ schema /m);
   assert.match(await drill.call(working, balances), /"amount":125050/);
   page.end();
 });

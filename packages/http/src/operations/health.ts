@@ -5,7 +5,7 @@ import { openFileLimit, operatorsWithin } from '@partner-network/common/open-fil
 import { errorRecord } from '@partner-network/contract/errors';
 import type { Logger } from 'pino';
 import type { Exchange } from '../handle.ts';
-import { Refusal } from '../refusal.ts';
+import { Refusal, refusal } from '../refusal.ts';
 import { createHttpServer, listen, serveSite } from '../server/server.ts';
 import { drainingDetail } from './draining.ts';
 import { metricsRoute } from './metrics.ts';
@@ -21,11 +21,19 @@ export async function startHealth(
 ) {
   let isDraining = false;
   let failures: readonly string[] = [];
+  /** Why it is not ready. Probes repeat a reason, which is logged once. */
+  let reason: string | undefined;
 
   /** Rejects if nothing can be answered, and logs parts of the database that stop or begin to work. */
   async function look(): Promise<void> {
     if (isDraining) throw new Refusal([{ ...errorRecord('SERVICE_UNAVAILABLE'), detail: drainingDetail }]);
-    const found = await ping();
+    const found = await ping().catch((err) => {
+      if (err.message !== reason) log.error({ err }, 'not ready: /readyz answers 503');
+      reason = err.message;
+      throw refusal('SERVICE_UNAVAILABLE');
+    });
+    if (reason !== undefined) log.warn('ready again');
+    reason = undefined;
     for (const failure of found) {
       if (!failures.includes(failure)) log.error({ fault: failure }, 'a part of the database does not work');
     }

@@ -12,7 +12,7 @@ export interface IssuedKey {
 
 /** Finds a key in the output of a command. */
 export function keyIn(printed: string): IssuedKey {
-  const [, key = '', id = ''] = /^(pn_live_\w+)\n.*?key (KEY_\w+)/ms.exec(printed) ?? [];
+  const [, key = '', id = ''] = /^(pna?_live_\w+)\n.*?key ((?:ADMIN_)?KEY_\w+)/ms.exec(printed) ?? [];
   assert.notEqual(id, '');
   return { id, key };
 }

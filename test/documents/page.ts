@@ -10,10 +10,10 @@ type Adapt = (block: string) => string;
 
 /**
  * Runs the command blocks of a document one after the other, as if pasted into one terminal: variables of a
- * block are set in the next blocks.
+ * block are set in the next blocks. `adaptAll` changes each block before anything else does.
  */
-export function openPage(clone: Clone, document: string) {
-  const blocks = shellBlocks(document);
+export function openPage(clone: Clone, document: string, adaptAll: Adapt = (block) => block) {
+  const blocks = shellBlocks(document).map(adaptAll);
   // Each block runs in its own shell, which loads the variables of the previous block from a file.
   const left = `.left-by-${basename(document)}`;
   // Some of the variables are read-only.

@@ -32,7 +32,7 @@ const read = [
   'packages/service/assets/*.png',
   'packages/service/assets/reference/*.{br,css,html,js,json,svg,txt}',
   'docs/*/partners/*.{md,json}',
-  'deploy/*.{service,socket}',
+  'deploy/*.{service,socket,timer}',
 ];
 
 /**

@@ -1,8 +1,8 @@
 /** The units of systemd. `npm run check -- long` also boots systemd and follows the guide with it. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { httpBounds } from '../../packages/common/src/bounds/http.ts';
 import { ingestBounds } from '../../packages/common/src/bounds/ingest.ts';
@@ -17,15 +17,20 @@ import {
   importGrants,
 } from '../../packages/operator/src/commands/import/import.ts';
 import { ready } from '../../packages/operator/src/commands/ready.ts';
+import { pruneReceipts } from '../../packages/operator/src/commands/receipts.ts';
+import { pruneUsage } from '../../packages/operator/src/commands/usage.ts';
 import { serveSettings } from '../../packages/service/src/settings/serve.ts';
 import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
 import { executable } from '../../packages/testkit/fixtures/run.ts';
+import { fixtureLine } from '../../packages/testkit/fixtures/served.ts';
 import { programsOnPath } from '../../packages/testkit/servers/programs.ts';
 import { files, read } from '../sources.ts';
 
 const unit = read('deploy/partner-network.service');
 const feed = read('deploy/partner-network-feed@.service');
 const administration = read('deploy/partner-network-admin.service');
+const backups = read('deploy/partner-network-backup.service');
+const retention = read('deploy/partner-network-prune.service');
 const setTo = (name: string, text = unit) => new RegExp(`^${name}=(.*)$`, 'm').exec(text)?.[1] ?? '';
 
 const [analyze] = programsOnPath(['systemd-analyze']);
@@ -38,13 +43,13 @@ function analyzed(...words: string[]) {
 
 test('systemd finds no fault in the units, and rates their exposure at 2.5 or less', needsSystemd, (t) => {
   const folder = temporaryFolder(t);
-  const units = files.filter((name) => /^deploy\/.*\.(service|socket)$/.test(name));
+  const units = files.filter((name) => /^deploy\/.*\.(service|socket|timer)$/.test(name));
   const copies = units.map((name) => {
     const copy = join(folder, basename(name));
     writeFileSync(copy, read(name).replaceAll(/(?<=^Exec\w+=)partner-network /gm, `${executable} `));
     return copy;
   });
-  assert.equal(copies.length, 4);
+  assert.equal(copies.length, 8);
   assert.deepEqual(analyzed('verify', ...copies), { status: 0, said: '' });
   for (const copy of copies.filter((name) => name.endsWith('.service'))) {
     const { status, said } = analyzed('security', '--offline=true', '--threshold=25', copy);
@@ -53,9 +58,59 @@ test('systemd finds no fault in the units, and rates their exposure at 2.5 or le
   }
 });
 
-test('a feed and the administrative service have the same limits of access as the service', () => {
-  const accessOf = (text: string) => /^# Without MemoryDenyWriteExecute.*/ms.exec(text)?.[0];
-  for (const other of [feed, administration]) assert.equal(accessOf(other), accessOf(unit));
+test('all units have the same limits of access as the service', () => {
+  const accessOf = (text: string) =>
+    /^# Without MemoryDenyWriteExecute.*?\n(?=\n|$)/ms.exec(`${text}\n`)?.[0];
+  const others = [feed, administration, backups, retention];
+  for (const other of others) assert.equal(accessOf(other), accessOf(unit));
+});
+
+test('the unit of backups names a copy by its moment, and then deletes old copies', async (t) => {
+  const line = await fixtureLine(t);
+  const folder = join(line.folder, 'partner-network-backups');
+  const old = join(folder, 'old.db.partial', 'database');
+  mkdirSync(dirname(old), { recursive: true });
+  for (const file of [old, join(folder, 'recent.db')]) writeFileSync(file, '');
+  const daysAgo = (days: number) => (Date.now() - days * 86_400_000) / 1_000;
+  for (const [file, days] of [
+    [old, 32],
+    ['recent.db', 29],
+  ] as const) {
+    utimesSync(resolve(folder, file), daysAgo(days), daysAgo(days));
+  }
+  const [, days = ''] = /^Environment=BACKUP_DAYS=(\d+)$/m.exec(backups)!;
+  // As systemd fills them in.
+  const filled = { '%%': '%', '%S': line.folder, $$: '$', 'partner-network backup': `${executable} backup` };
+  const commands = ['ExecStart', 'ExecStartPost'].map((name) =>
+    setTo(name, backups).replaceAll(
+      /%%|%S|\$\$|partner-network backup/g,
+      (found) => filled[found as keyof typeof filled],
+    ),
+  );
+  const own = { DATABASE_URL: line.database, ENVIRONMENT: 'sandbox', BACKUP_DAYS: days };
+  const env = { PATH: `${dirname(process.execPath)}:${process.env.PATH}`, ...own };
+  const { status, stderr } = spawnSync('sh', ['-ec', commands.join('\n')], { env, encoding: 'utf8' });
+  assert.equal(status, 0, stderr);
+  const [copy = '', receipts, ...rest] = readdirSync(folder).toSorted();
+  assert.match(copy, /^\d{4}-\d\d-\d\dT\d{6}Z\.db$/);
+  assert.equal(receipts, `${copy}-receipts`);
+  assert.deepEqual(rest, ['old.db.partial', 'recent.db']);
+  assert.ok(!existsSync(old));
+});
+
+test('the unit of retention runs commands that exist, and that ask nothing', () => {
+  const lines = [...retention.matchAll(/^ExecStart=partner-network (\w+ prune) (.*)$/gm)];
+  const ages = Object.fromEntries([...retention.matchAll(/\b(\w+_AGE)=(\S+)/g)].map(([, ...pair]) => pair));
+  const found = lines.map(([, name, flags = '']) => {
+    const words = flags.replace(/\$(\w+)/, (_, age) => ages[age]).split(' ');
+    const { values, problems } = parseLine(name === 'receipts prune' ? pruneReceipts : pruneUsage, words);
+    assert.ok((values as { 'older-than': number })['older-than'] >= receiptsBounds.receiptsPruneFreelyMs);
+    return [name, problems];
+  });
+  assert.deepEqual(found, [
+    ['receipts prune', []],
+    ['usage prune', []],
+  ]);
 });
 
 test('the unit of a feed runs a command that exists, and gives it enough time to stop', () => {

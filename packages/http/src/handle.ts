@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { httpBounds } from '@partner-network/common/bounds/http';
 import { logRequest } from '@partner-network/common/observability/log';
+import { outageOf } from '@partner-network/common/observability/spell-log';
 import { within } from '@partner-network/common/timeout';
 import { Unavailable } from '@partner-network/common/unavailable';
 import { errorRecord } from '@partner-network/contract/errors';
@@ -167,7 +168,9 @@ export function methodNotAllowed(route: Route): Refusal {
 
 /** Logs the failure. The client gets the request id only, to report it with. */
 export function refusalOfFailure(log: Logger, requestId: string, err: unknown): Refusal {
-  log.error({ request_id: requestId, err }, 'request failed');
+  const write = () => log.error({ request_id: requestId, err }, 'request failed');
+  if (err instanceof Unavailable) outageOf(log)(write);
+  else write();
   return err instanceof Unavailable
     ? refusal('SERVICE_UNAVAILABLE')
     : refusal('INTERNAL_SERVER_ERROR', { requestId });

@@ -14,6 +14,7 @@ export type Purpose =
   | 'admin'
   | 'command'
   | 'feed'
+  | 'dry-run'
   | 'revocation'
   | 'create'
   | 'migrate'

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createOutageLog } from '../../src/observability/outage-log.ts';
+import { createSpellLog } from '../../src/observability/spell-log.ts';
 
 test('an outage is logged once at its start and once at its end', () => {
   const lines: string[] = [];
@@ -24,4 +25,28 @@ test('an outage that ends within its grace time is not logged', () => {
   nowMs = 1_999;
   outage.failed(() => lines.push('after a second'));
   assert.deepEqual(lines, ['after a second']);
+});
+
+test('a spell of failures is logged at its start, at long intervals, and when it is over', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const lines: unknown[] = [];
+  let nowMs = 0;
+  const failed = createSpellLog({
+    quietMs: 15,
+    remindMs: 60,
+    nowMs: () => nowMs,
+    ended: (counted) => lines.push(counted),
+  });
+  const pass = (ms: number) => {
+    nowMs += ms;
+    t.mock.timers.tick(ms);
+  };
+  for (let failure = 0; failure < 10; failure += 1) {
+    failed(() => lines.push(`failure ${failure}`));
+    pass(10);
+  }
+  assert.deepEqual(lines, ['failure 0', 'failure 6']);
+  pass(30);
+  failed(() => lines.push('another spell'));
+  assert.deepEqual(lines.slice(2), [{ requests: 10, duration_ms: 90 }, 'another spell']);
 });

@@ -1,11 +1,12 @@
 import { httpBounds } from '@partner-network/common/bounds/http';
 import { originOf } from '@partner-network/common/host-and-port';
 import { type MetricRead, metric, readMetrics } from '@partner-network/common/observability/metric';
+import { createOutageLog } from '@partner-network/common/observability/outage-log';
 import { openFileLimit, operatorsWithin } from '@partner-network/common/open-files';
 import { errorRecord } from '@partner-network/contract/errors';
 import type { Logger } from 'pino';
 import type { Exchange } from '../handle.ts';
-import { Refusal } from '../refusal.ts';
+import { Refusal, refusal } from '../refusal.ts';
 import { createHttpServer, listen, serveSite } from '../server/server.ts';
 import { drainingDetail } from './draining.ts';
 import { metricsRoute } from './metrics.ts';
@@ -21,11 +22,16 @@ export async function startHealth(
 ) {
   let isDraining = false;
   let failures: readonly string[] = [];
+  const outage = createOutageLog();
 
   /** Rejects if nothing can be answered, and logs parts of the database that stop or begin to work. */
   async function look(): Promise<void> {
     if (isDraining) throw new Refusal([{ ...errorRecord('SERVICE_UNAVAILABLE'), detail: drainingDetail }]);
-    const found = await ping();
+    const found = await ping().catch((err) => {
+      outage.failed(() => log.error({ err }, 'not ready: /readyz answers 503'));
+      throw refusal('SERVICE_UNAVAILABLE');
+    });
+    outage.recovered(() => log.warn('ready again'));
     for (const failure of found) {
       if (!failures.includes(failure)) log.error({ fault: failure }, 'a part of the database does not work');
     }

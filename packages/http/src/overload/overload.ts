@@ -20,11 +20,11 @@
 import type { ServerResponse } from 'node:http';
 import { overloadBounds } from '@partner-network/common/bounds/overload';
 import { metric } from '@partner-network/common/observability/metric';
+import { createSpellLog, type SpellLog } from '@partner-network/common/observability/spell-log';
 import { createWaitQueue, type WaitQueue } from '@partner-network/common/wait-queue';
 import type { Logger } from 'pino';
 import { refusal } from '../refusal.ts';
 import { createShedResponses } from './shed-responses.ts';
-import { createSheddingLog } from './shedding-log.ts';
 
 type Reason = 'loop' | 'requests' | 'partner';
 
@@ -60,7 +60,8 @@ export class Overload {
   /** Requests of one partner that may use the database at a time. */
   readonly #shareSize: number;
   readonly #nowMs: () => number;
-  readonly #logShed: ReturnType<typeof createSheddingLog>;
+  readonly #log: Logger;
+  readonly #shedding: SpellLog;
   readonly #sendShed: ReturnType<typeof createShedResponses>;
   #answering = 0;
   #turnStartedMs: number | undefined;
@@ -73,7 +74,12 @@ export class Overload {
     this.#places = connections * overloadBounds.requestsPerDatabaseConnection;
     this.#shareSize = Math.ceil(connections * overloadBounds.partnerShare);
     this.#nowMs = nowMs;
-    this.#logShed = createSheddingLog(nowMs, log);
+    this.#log = log;
+    this.#shedding = createSpellLog({
+      quietMs: overloadBounds.sheddingQuietMs,
+      nowMs,
+      ended: (counted) => log.info(counted, 'shedding is over'),
+    });
     this.#sendShed = createShedResponses(nowMs);
   }
 
@@ -130,7 +136,8 @@ export class Overload {
 
   #countShed(reason: Reason): void {
     this.#shed[reason] += 1;
-    this.#logShed(reason);
+    const what = 'shedding: more requests arrive than can be answered in time';
+    this.#shedding(() => this.#log.warn({ reason }, what));
   }
 
   #shedRequest(response: ServerResponse, onShed: OnShed | undefined): void {

@@ -5,7 +5,14 @@ import { inspectPostgres } from '../../../store/src/postgres/inspect.ts';
 import { receiptAt } from '../../../store/test/suite/receipts.ts';
 import { migratedDatabase, openServing } from '../../../testkit/fixtures/database.ts';
 import { freePort, listenOnAnyPort } from '../../../testkit/servers/free-port.ts';
-import { connectTo, emptyDatabase } from '../../../testkit/servers/postgres.ts';
+import {
+  connectTo,
+  emptyDatabase,
+  promote,
+  startPostgres,
+  startStandby,
+  withoutOwnServers,
+} from '../../../testkit/servers/postgres.ts';
 import { startProxy } from '../../../testkit/servers/proxy.ts';
 import { urlInRole } from '../../../testkit/servers/roles.ts';
 import { judgeClock } from '../../src/doctor/database.ts';
@@ -111,6 +118,31 @@ test('warns of a second address at which no server answers', async (t) => {
     /a failover is not possible to/,
     remedy,
   );
+});
+
+test('names both servers if an old primary still accepts writes after the promotion of its standby', {
+  skip: withoutOwnServers(),
+}, async (t) => {
+  const old = await startPostgres(t);
+  const standby = await startStandby(t, old);
+  const [first, second] = [old, standby].map(({ port }) => `127.0.0.1:${port}`);
+  const both = [old.url(), standby.url()];
+  const databaseOf = async () => {
+    const { finding, inspection } = await inspectPostgres(both, [], 'sandbox');
+    await inspection!.close();
+    return finding;
+  };
+  assertFinding(await databaseOf(), 'ok', new RegExp(`at ${first} answers`));
+  await promote(standby);
+  assertFinding(
+    await databaseOf(),
+    'failed',
+    new RegExp(`^${second} and ${first} both accept writes\\. serve uses ${second}, promoted last`),
+    new RegExp(`^Shut ${first} down, and start it again only as a standby of ${second}\\.$`),
+  );
+  const { finding, inspection } = await inspectPostgres([old.url(), old.url()], [], 'sandbox');
+  await inspection!.close();
+  assertFinding(finding, 'ok', /answers/);
 });
 
 test('reports different clocks only if the network delay cannot explain it', async (t) => {

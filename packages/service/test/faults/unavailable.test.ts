@@ -18,6 +18,16 @@ import { loadOn, serveOn, startFilled, startLoad } from './scene/under-load.ts';
 
 const silenceMs = 3_000;
 
+/** Each worker says once why its requests fail, not in the line of each request. */
+function assertFewLines(log: string, workers: number): void {
+  const lines = log.trimEnd().split('\n');
+  const withStack = lines.filter((line) => line.includes('"stack"'));
+  assert.ok(withStack.length <= 4 * workers, withStack.join('\n'));
+  const count = (message: string) => lines.filter((line) => line.includes(`"msg":"${message}`)).length;
+  assert.ok(count('request failed') >= 1 && count('request failed') <= workers);
+  assert.deepEqual([count('not ready'), count('ready again')], [1, 1]);
+}
+
 for (const [workers, define] of [
   ['1', rareFaultTest],
   ['2', faultTest],
@@ -26,12 +36,18 @@ for (const [workers, define] of [
     `a database that is killed during requests is a 503 until it is back (workers: ${workers})`,
     async (t) => {
       const server = await startFilled(t);
-      const load = await loadOn(t, server.url(), '--workers', workers);
+      const served = await serveOn(t, server.url(), '--workers', workers);
+      const load = await startLoad(t, served);
       await holdUp(t, server.url(), 'brands');
       await server.kill();
-      await load.fails();
+      for (let refused = 0; refused < 100; refused += 1) await load.fails();
+      const readiness = async () => (await fetch(`${served.operationsUrl}/readyz`)).status;
+      assert.deepEqual([await readiness(), await readiness()], [503, 503]);
       await server.start();
-      await load.recovers();
+      await load.resumes();
+      assert.equal(await readiness(), 200);
+      await load.stop();
+      assertFewLines(served.texts().stdout, Number(workers));
     },
   );
 }

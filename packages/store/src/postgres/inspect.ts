@@ -45,7 +45,7 @@ export async function inspectPostgres(
   replicaUrls: readonly string[],
   environment: Environment,
 ): Promise<Inspected> {
-  const { primary, misses } = await searchPrimary(urls);
+  const { primary, misses, rivals } = await searchPrimary(urls);
   const replicas = await Promise.all(replicaUrls.map((url) => inspectReplica(url, environment, primary)));
   const away = misses.filter(({ code }) => code !== 'standby');
   if (primary === undefined) {
@@ -67,7 +67,7 @@ export async function inspectPostgres(
     lastUses: (keyIds: readonly string[]) => readLastUses(rows, 'json_array_elements_text($1)', keyIds),
     close: () => connection.leave(),
   };
-  const finding = await readOnly(connection, () => inspectServer(connection, url, away)).catch(
+  const finding = await readOnly(connection, () => inspectServer(connection, url, away, rivals)).catch(
     (error: Error) =>
       error instanceof Unusable ? error.finding('instead, ') : failed(error.message, remedyOf()),
   );
@@ -75,10 +75,22 @@ export async function inspectPostgres(
 }
 
 /** `away` are the other addresses of the database that cannot be reached. */
-async function inspectServer(connection: Connection, url: string, away: readonly Miss[]): Promise<Finding> {
+async function inspectServer(
+  connection: Connection,
+  url: string,
+  away: readonly Miss[],
+  rivals: readonly string[],
+): Promise<Finding> {
   const traits = await traitsOf(connection);
   requireServer(traits);
-  const reached = `Postgres ${traits.version_name} at ${addressOf(url)} answers`;
+  const address = addressOf(url);
+  if (rivals.length > 0) {
+    const others = rivals.join(' and ');
+    const what = `${address} and ${others} both accept writes. serve uses ${address}, promoted last`;
+    const remedy = `Shut ${others} down, and start it again only as a standby of ${address}.`;
+    return failed(`${what}: what is written to ${others} is lost.`, remedy);
+  }
+  const reached = `Postgres ${traits.version_name} at ${address} answers`;
   if (away[0] === undefined) return ok(`${reached}.`);
   const where = away.map(({ address, reason }) => `${address} (${reason})`).join(', ');
   return warning(`${reached}, but a failover is not possible to ${where}.`, remedyOf(away[0].code));

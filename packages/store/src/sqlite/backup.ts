@@ -12,13 +12,13 @@ import {
   statSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { backup, DatabaseSync } from 'node:sqlite';
+import { backup } from 'node:sqlite';
 import { storeBounds } from '@partner-network/common/bounds/store';
 import { OperatorError } from '@partner-network/common/operator-error';
 import type { Environment } from '@partner-network/contract/environments';
 import { requireEnvironment, requireUpdated } from '../sql/schema.ts';
 import { translated } from './engine.ts';
-import { isReadOnly, openToInspect, receiptsFileOf } from './file.ts';
+import { isReadOnly, openDespiteFullDisk, openToInspect, receiptsFileOf } from './file.ts';
 import { databaseSchema, receiptsSchema, stampOf } from './migrate.ts';
 import { refuseMissing } from './open.ts';
 
@@ -137,7 +137,7 @@ async function copyFile(source: string, partial: string, environment: Environmen
     const timeout = storeBounds.sqliteCommandBusyMs;
     using db = isReadOnly(source, 'command')
       ? openToInspect(source, timeout)
-      : new DatabaseSync(source, { timeout });
+      : openDespiteFullDisk(source, timeout);
     const { version, environment: stamped } = stampOf(db, schema) ?? { version: 0, environment };
     if (isDatabase) requireUpdated(version, 1);
     requireEnvironment(stamped, environment);

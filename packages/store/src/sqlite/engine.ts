@@ -24,7 +24,8 @@ export function translated(error: unknown): unknown {
   const code = (error as { errcode?: number }).errcode ?? 0;
   if (conflict.has(code)) return new AlreadyExists('This id already exists.', { cause: error });
   if ((code & 0xff) === readOnly) {
-    const why = 'this user may not write to it, or its disk is mounted read-only';
+    const disk = 'its disk is mounted read-only or can hold no more files';
+    const why = `this user may not write to it, or ${disk}`;
     return new OperatorError(`The embedded database can only be read: ${why}.`, { cause: error });
   }
   if (code === withoutTemporaryFolder) {

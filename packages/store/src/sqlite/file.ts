@@ -1,7 +1,7 @@
 /** Opens database files, and checks what this user may do with them. */
 import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type DatabaseSyncOptions } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { adminBounds } from '@partner-network/common/bounds/serve';
 import { storeBounds } from '@partner-network/common/bounds/store';
@@ -24,7 +24,37 @@ export function openFile(path: string, purpose: Purpose): DatabaseSync {
     revocation: storeBounds.sqliteServeBusyMs,
   };
   const timeout = brief[purpose as keyof typeof brief] ?? storeBounds.sqliteCommandBusyMs;
-  return new DatabaseSync(path, { timeout });
+  return mayBeFull.includes(purpose)
+    ? openDespiteFullDisk(path, timeout, purpose)
+    : new DatabaseSync(path, { timeout });
+}
+
+/** What only reads, or may, works on a full disk. */
+const mayBeFull: readonly Purpose[] = ['command', 'dry-run', 'revocation'];
+
+/** SQLITE_FULL, and SQLITE_IOERR_SHMSIZE: there is no room for the index of a write-ahead log. */
+export const isFull = (error: unknown) => [13, 4874].includes((error as { errcode?: number }).errcode ?? 0);
+
+/** SQLITE_CANTOPEN. */
+const isBarred = (error: unknown) => (((error as { errcode?: number }).errcode ?? 0) & 0xff) === 14;
+
+/**
+ * SQLite creates an index beside the write-ahead log to read, unless another process has. If the disk has no
+ * room for it, this process keeps the index in memory, and other processes wait until it has ended.
+ */
+export function openDespiteFullDisk(
+  path: string,
+  timeout: number,
+  purpose: Purpose = 'command',
+): DatabaseSync {
+  try {
+    return opened(path, { timeout });
+  } catch (error) {
+    if (isFull(error)) return opened(path, { timeout }, ['vfs', 'unix-excl']);
+    if (!isBarred(error) || existsSync(`${path}-wal`) || purpose === 'dry-run') throw error;
+    // The log cannot be created, as on a disk that can hold no more files. A dry run takes a lock of it.
+    return openImmutable(path, timeout);
+  }
 }
 
 /**
@@ -53,23 +83,29 @@ function makeFolder(folder: string): void {
 export function openToInspect(path: string, timeout: number = storeBounds.sqliteServeBusyMs): DatabaseSync {
   const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
   // Without a log, no process has the file open.
-  if (log === undefined) return openReadOnly(path, 'immutable', timeout);
+  if (log === undefined) return openImmutable(path, timeout);
   try {
-    return openReadOnly(path, 'shared', timeout);
+    return opened(path, { timeout, readOnly: true });
   } catch (error) {
+    if (isFull(error)) return openDespiteFullDisk(path, timeout);
     // Without an index beside the log, SQLite must write one.
     if (existsSync(`${path}-shm`)) throw error;
-    if (log.size === 0) return openReadOnly(path, 'immutable', timeout);
+    if (log.size === 0) return openImmutable(path, timeout);
     const remedy = 'Copy both files to a folder where this user may write, and use the copy';
     throw new Error(`${path}-wal has changes that cannot be read here. ${remedy}`, { cause: error });
   }
 }
 
-/** A shared connection creates a write-ahead log, owned by this user. An immutable one reads no log. */
-function openReadOnly(path: string, mode: 'immutable' | 'shared', timeout: number): DatabaseSync {
+/** Reads no log. Any other connection creates a missing log, owned by this user. */
+function openImmutable(path: string, timeout: number): DatabaseSync {
+  return opened(path, { timeout, readOnly: true }, ['immutable', '1']);
+}
+
+/** Opens a file and reads from it: SQLite opens the log when it first reads. */
+function opened(path: string, options: DatabaseSyncOptions, ...settings: [string, string][]): DatabaseSync {
   const url = pathToFileURL(path);
-  if (mode === 'immutable') url.searchParams.set('immutable', '1');
-  const db = new DatabaseSync(url, { readOnly: true, timeout });
+  for (const [name, value] of settings) url.searchParams.set(name, value);
+  const db = new DatabaseSync(url, options);
   try {
     db.prepare('select count(*) from sqlite_master').get();
     return db;

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { OperatorError } from '@partner-network/common/operator-error';
 import { StoreUnavailable } from '../port.ts';
 import { isLocked } from './engine.ts';
-import { errorOfWriting, nearestExisting } from './file.ts';
+import { errorOfWriting, isFull, nearestExisting } from './file.ts';
 
 interface Failure {
   readonly code?: string;
@@ -11,8 +11,6 @@ interface Failure {
   readonly message: string;
 }
 
-/** SQLITE_FULL, and SQLITE_IOERR_SHMSIZE: there is no room for the index of a write-ahead log. */
-const full: readonly unknown[] = ['ENOSPC', 'EDQUOT', 13, 4874];
 /** SQLITE_READONLY and SQLITE_CANTOPEN: SQLite does not say which of its files it is, and why. */
 const barred: readonly number[] = [8, 14];
 
@@ -24,8 +22,9 @@ export function cannotOpen(what: string, path: string, error: unknown): Operator
   return new OperatorError(`Cannot open ${what} ${path}: ${reason}. ${remedy}`, { cause: error });
 }
 
-function explained({ errcode, code, message }: Failure, path: string): [reason: string, remedy?: string] {
-  if (full.includes(errcode ?? code)) {
+function explained(failure: Failure, path: string): [reason: string, remedy?: string] {
+  const { errcode, code, message } = failure;
+  if (isFull(failure) || code === 'ENOSPC' || code === 'EDQUOT') {
     return ['its disk is full', 'Delete files that are not needed, or use a larger disk.'];
   }
   if (isLocked(errcode ?? 0)) {
@@ -50,5 +49,7 @@ function explained({ errcode, code, message }: Failure, path: string): [reason: 
       return [`${user} may not read and write ${each}`, 'Run as its owner, or make this user its owner.'];
     }
   }
-  return [errcode === undefined ? `nothing can be created in ${place} (${code})` : message];
+  return errcode === undefined
+    ? [`nothing can be created in ${place} (${code})`]
+    : [message, 'Find the cause with "partner-network doctor".'];
 }

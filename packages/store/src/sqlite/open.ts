@@ -44,7 +44,9 @@ export function openSqlite(file: string, environment: Environment, purpose: Purp
       cannotWrite || purpose === 'admin'
         ? requireCurrent(db, environment)
         : migrate(db, environment, databaseSchema, mayCreate(purpose));
-    if (purpose === 'feed') db.exec(`pragma busy_timeout = ${storeBounds.sqliteFeedBusyMs}`);
+    if (purpose === 'feed' || purpose === 'dry-run') {
+      db.exec(`pragma busy_timeout = ${storeBounds.sqliteFeedBusyMs}`);
+    }
     // A service that runs for months must notice that its file was replaced: a change would be lost.
     const sql = plainSql(db, purpose === 'admin' ? () => watch?.requireNow() : undefined);
     const receiptsPath = receiptsFileOf(path);

@@ -11,7 +11,7 @@ import type { Sql } from '../sql/statement.ts';
 import { createUsage } from '../sql/usage.ts';
 import { plainSql } from './engine.ts';
 import { isReadOnly, openFile, openToInspect, receiptsFileOf } from './file.ts';
-import { migrate, receiptsSchema, requireCurrent } from './migrate.ts';
+import { migrate, receiptsSchema, requireCurrent, stampOf } from './migrate.ts';
 import { cannotOpen } from './open-error.ts';
 import type { BatchWrite } from './receipts-thread.ts';
 import { allowRelease, emptyLog, releasePages, shrinkLog } from './space.ts';
@@ -143,7 +143,8 @@ function openReceipts(path: string, environment: Environment, purpose: Purpose):
       requireCurrent(db, environment, receiptsSchema);
       return db;
     }
-    db.exec(allowRelease);
+    // It writes to the file even if it changes nothing, and a list must not write.
+    if (stampOf(db, receiptsSchema) === undefined) db.exec(allowRelease);
     migrate(db, environment, receiptsSchema);
     if (purpose === 'serve') emptyLog(db);
     return db;

@@ -68,7 +68,7 @@ function importing(kind: ImportKind): Command {
       'ops-port': optional('PORT', wholeNumber(0, largestPort), 'port of metrics while --follow runs'),
     },
     // It retries by itself if another command locks the database.
-    purpose: () => 'feed',
+    purpose: ({ 'dry-run': dryRun }) => (dryRun ? 'dry-run' : 'feed'),
     conflicts: (values, [file = standardInput]) => [
       ...(values.follow ? conflictsOfFeed(values, file) : []),
       ...(values['undo-file'] === undefined ? [] : conflictsOfUndo(values, kind)),

@@ -1,7 +1,7 @@
 import { postgresBounds } from '@partner-network/common/bounds/postgres';
 import { OperatorError } from '@partner-network/common/operator-error';
 import { addressOf, Connection } from './connection.ts';
-import { identify, type Server, succeeds } from './server.ts';
+import { identify, isSame, type Server, succeeds } from './server.ts';
 
 /** A server, and a connection to it. */
 export interface Reached {
@@ -27,10 +27,10 @@ export async function connectToPrimary(urls: readonly string[]): Promise<Reached
   return primary;
 }
 
-/** Tries all addresses of a database at once. */
+/** Tries all addresses of a database at once. `rivals` are the other servers that accept writes. */
 export async function searchPrimary(
   urls: readonly string[],
-): Promise<{ primary: Reached | undefined; misses: readonly Miss[] }> {
+): Promise<{ primary: Reached | undefined; misses: readonly Miss[]; rivals: readonly string[] }> {
   // A dead address among several must not delay the start.
   const { commandConnectMs, postgresConnectMs } = postgresBounds;
   const connectMs = urls.length > 1 ? postgresConnectMs : commandConnectMs;
@@ -40,7 +40,11 @@ export async function searchPrimary(
     .filter((result) => 'connection' in result)
     .toSorted((a, b) => Number(succeeds(b.server, a.server)) - Number(succeeds(a.server, b.server)));
   for (const { connection } of replaced) connection.abandon();
-  return { primary, misses: results.filter((result) => 'reason' in result) };
+  // Two addresses can lead to one server.
+  const rivals = replaced
+    .filter(({ server }) => !isSame(server, primary!.server))
+    .map(({ url }) => addressOf(url));
+  return { primary, misses: results.filter((result) => 'reason' in result), rivals };
 }
 
 export function withoutPrimary(misses: readonly Miss[]): string {

@@ -1,0 +1,59 @@
+import type { Logger } from 'pino';
+import { observabilityBounds } from '../bounds/observability.ts';
+
+interface Spell {
+  /** Milliseconds without a failure after which the spell is over. */
+  readonly quietMs: number;
+  /** Milliseconds between two lines about the same spell; only one line if absent. */
+  readonly remindMs?: number;
+  nowMs?(): number;
+  /** Writes the last line. */
+  ended(counted: { readonly requests: number; readonly duration_ms: number }): void;
+}
+
+export type SpellLog = ReturnType<typeof createSpellLog>;
+
+/**
+ * Logs the beginning and the end of a spell of requests that fail: a line for each would cost as much as its
+ * 503, and hide the lines that matter. Returns a function to call with what writes a line about a failure.
+ */
+export function createSpellLog(spell: Spell): (write: () => void) => void {
+  const { quietMs, remindMs = Number.POSITIVE_INFINITY, nowMs = () => performance.now(), ended } = spell;
+  let requests = 0;
+  let startedMs = 0;
+  let latestMs = 0;
+  let writtenMs = 0;
+
+  function watchForEnd(): void {
+    setTimeout(() => {
+      if (nowMs() - latestMs < quietMs) return watchForEnd();
+      ended({ requests, duration_ms: Math.round(latestMs - startedMs) });
+      requests = 0;
+    }, quietMs).unref();
+  }
+
+  return (write) => {
+    latestMs = nowMs();
+    requests += 1;
+    if (requests > 1 && latestMs - writtenMs < remindMs) return;
+    writtenMs = latestMs;
+    write();
+    if (requests > 1) return;
+    startedMs = latestMs;
+    watchForEnd();
+  };
+}
+
+const outages = new WeakMap<Logger, SpellLog>();
+
+/** For requests that a lost database fails: all of them fail for one reason, which is logged once. */
+export function outageOf(log: Logger): SpellLog {
+  let outage = outages.get(log);
+  if (outage === undefined) {
+    const { failuresQuietMs: quietMs, failuresRemindMs: remindMs } = observabilityBounds;
+    const what = `no request has failed for ${quietMs / 1_000} s`;
+    outage = createSpellLog({ quietMs, remindMs, ended: (counted) => log.warn(counted, what) });
+    outages.set(log, outage);
+  }
+  return outage;
+}

@@ -1,7 +1,6 @@
 import { httpBounds } from '@partner-network/common/bounds/http';
 import { originOf } from '@partner-network/common/host-and-port';
 import { type MetricRead, metric, readMetrics } from '@partner-network/common/observability/metric';
-import { createOutageLog } from '@partner-network/common/observability/outage-log';
 import { openFileLimit, operatorsWithin } from '@partner-network/common/open-files';
 import { errorRecord } from '@partner-network/contract/errors';
 import type { Logger } from 'pino';
@@ -22,16 +21,19 @@ export async function startHealth(
 ) {
   let isDraining = false;
   let failures: readonly string[] = [];
-  const outage = createOutageLog();
+  /** Why it is not ready. Probes repeat a reason, which is logged once. */
+  let reason: string | undefined;
 
   /** Rejects if nothing can be answered, and logs parts of the database that stop or begin to work. */
   async function look(): Promise<void> {
     if (isDraining) throw new Refusal([{ ...errorRecord('SERVICE_UNAVAILABLE'), detail: drainingDetail }]);
     const found = await ping().catch((err) => {
-      outage.failed(() => log.error({ err }, 'not ready: /readyz answers 503'));
+      if (err.message !== reason) log.error({ err }, 'not ready: /readyz answers 503');
+      reason = err.message;
       throw refusal('SERVICE_UNAVAILABLE');
     });
-    outage.recovered(() => log.warn('ready again'));
+    if (reason !== undefined) log.warn('ready again');
+    reason = undefined;
     for (const failure of found) {
       if (!failures.includes(failure)) log.error({ fault: failure }, 'a part of the database does not work');
     }

@@ -25,7 +25,9 @@ function assertFewLines(log: string, workers: number): void {
   assert.ok(withStack.length <= 4 * workers, withStack.join('\n'));
   const count = (message: string) => lines.filter((line) => line.includes(`"msg":"${message}`)).length;
   assert.ok(count('request failed') >= 1 && count('request failed') <= workers);
-  assert.deepEqual([count('not ready'), count('ready again')], [1, 1]);
+  // A lost connection and a refused one are two reasons.
+  assert.ok(count('not ready') >= 1 && count('not ready') <= 2);
+  assert.equal(count('ready again'), 1);
 }
 
 for (const [workers, define] of [

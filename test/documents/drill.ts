@@ -180,6 +180,18 @@ export function createDrill(clone: Clone) {
       assert.match(printed, /\n\d+ read, 2 written, \d+ unchanged, 0 stale, 0 deleted, 0 rejected\.\n$/);
     },
 
+    /** Finds receipts and audit entries that are newer than the backup. */
+    seeRefused: async (page: Page, { id }: IssuedKey, restored: string) => {
+      const lastHour = (block: string) =>
+        block.replace('2027-01-31T00:00:00Z', '1h').replace('"$NEW"', `'${restored}'`);
+      await page.next(new RegExp(`"key_id":"${id}".*"API_KEY_REVOKED"`), lastHour);
+      page.end();
+      assert.match(
+        await clone.run('cat audit-before-restore.json'),
+        new RegExp(`"keys revoke","target":"${id}"`),
+      );
+    },
+
     /**
      * Checks that records are as in the backup, cursors still work, key and grant are still revoked, and the
      * customers are still erased since the same time.

@@ -12,7 +12,7 @@ export interface IssuedKey {
 
 /** Finds a key in the output of a command. */
 export function keyIn(printed: string): IssuedKey {
-  const [, key = '', id = ''] = /^(pn_live_\w+)\n.*?key (KEY_\w+)/ms.exec(printed) ?? [];
+  const [, key = '', id = ''] = /^(pna?_live_\w+)\n.*?key ((?:ADMIN_)?KEY_\w+)/ms.exec(printed) ?? [];
   assert.notEqual(id, '');
   return { id, key };
 }
@@ -169,6 +169,18 @@ export function createDrill(clone: Clone) {
       const printed = await page.next(/^.* 0 partners and 1 key changed\. /, adapt);
       assert.match(printed, /\n\d+ read, 2 customers erased: deleted 0 balances and 1 grant\.\n/);
       assert.match(printed, /\n\d+ read, 2 written, \d+ unchanged, 0 stale, 0 deleted, 0 rejected\.\n$/);
+    },
+
+    /** Finds receipts and audit entries that are newer than the backup. */
+    seeRefused: async (page: Page, { id }: IssuedKey, restored: string) => {
+      const lastHour = (block: string) =>
+        block.replace('2027-01-31T00:00:00Z', '1h').replace('"$NEW"', `'${restored}'`);
+      await page.next(new RegExp(`"key_id":"${id}".*"API_KEY_REVOKED"`), lastHour);
+      page.end();
+      assert.match(
+        await clone.run('cat audit-before-restore.json'),
+        new RegExp(`"keys revoke","target":"${id}"`),
+      );
     },
 
     /**

@@ -10,15 +10,14 @@ type Adapt = (block: string) => string;
 
 /**
  * Runs the command blocks of a document one after the other, as if pasted into one terminal: variables of a
- * block are set in the next blocks.
+ * block are set in the next blocks, and so are its functions.
  */
-export function openPage(clone: Clone, document: string) {
-  const blocks = shellBlocks(document);
+export function openPage(clone: Clone, document: string, blocks = shellBlocks(document)) {
   // Each block runs in its own shell, which loads the variables of the previous block from a file.
   const left = `.left-by-${basename(document)}`;
   // Some of the variables are read-only.
   const load = `if [ -e ${left} ]; then . ./${left} 2> /dev/null || true; fi`;
-  const goOn = (block: string) => `${load}\n${block}\ndeclare -p > ${left}`;
+  const goOn = (block: string) => `${load}\n${block}\n{ declare -p; declare -f; } > ${left}`;
   const take = () => {
     const block = blocks.shift() ?? assert.fail(`${document} has fewer blocks than are expected of it`);
     assert.doesNotMatch(block, closing, 'this would close or change the terminal of the reader');

@@ -221,7 +221,6 @@ test('back-up.md restores Postgres, but not keys and grants revoked since', asyn
   await drill.changeSince(revokedSince, working, settings);
   await page.next(/^$/, withPrograms);
   await stopServing();
-  await page.next(/^$/, withPrograms);
   const script = openScript();
   await drill.findsActive(script, revokedSince, withPrograms);
   await drill.applySince(script, withPrograms);

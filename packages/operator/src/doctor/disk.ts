@@ -23,7 +23,9 @@ function checkOne(places: readonly Place[]): Finding {
   return judgeDisk(what, bavail * bsize, blocks * bsize);
 }
 
-const makeRoom = 'Delete files that are not needed, prune old receipts, or use a larger disk.';
+const makeRoom = 'Use a larger disk, or delete files that are not part of the database.';
+/** Deleting receipts needs room for the log of the change. */
+const orPrune = `${makeRoom} While there is room, "receipts prune" helps, too.`;
 
 /** A share alone is not enough: 5 % of a disk of 1 TB last for a long time. */
 export function judgeDisk(what: string, freeBytes: number, allBytes: number): Finding {
@@ -34,6 +36,6 @@ export function judgeDisk(what: string, freeBytes: number, allBytes: number): Fi
   const isNearlyFull =
     freeBytes < allBytes * doctorBounds.diskShare && freeBytes < doctorBounds.diskSpaciousBytes;
   return isNearlyFull
-    ? warning(`${what} is nearly full: ${free} are left.`, makeRoom)
+    ? warning(`${what} is nearly full: ${free} are left.`, orPrune)
     : ok(`${what} has ${free} left.`);
 }

@@ -93,7 +93,11 @@ async function inspectServer(
   const reached = `Postgres ${traits.version_name} at ${address} answers`;
   if (away[0] === undefined) return ok(`${reached}.`);
   const where = away.map(({ address, reason }) => `${address} (${reason})`).join(', ');
-  return warning(`${reached}, but a failover is not possible to ${where}.`, remedyOf(away[0].code));
+  const standby = `If it was the primary before, start it only as a standby of ${address}.`;
+  return warning(
+    `${reached}, but a failover is not possible to ${where}.`,
+    `${remedyOf(away[0].code)} ${standby}`,
+  );
 }
 
 /** Runs the work in a read-only transaction with timeouts, and ends the transaction even if it fails. */

@@ -23,7 +23,7 @@ const impatient = read('docs/reference/operators/alerts.yml').replaceAll(/^ +for
 
 /** JSON is YAML, too. */
 const settings = (targets: Readonly<Record<string, string>>) => ({
-  global: { scrape_interval: '1s', scrape_timeout: '1s', evaluation_interval: '1s' },
+  global: { scrape_interval: '2s', scrape_timeout: '2s', evaluation_interval: '1s' },
   rule_files: ['alerts.yml'],
   scrape_configs: Object.entries(targets).map(([job_name, target]) => ({
     job_name,
@@ -69,9 +69,12 @@ test(
     };
     const raises = (name: string) => until(waitMs, async () => (await firing()).includes(name));
 
-    // Both jobs are scraped, all rules were evaluated, and nothing else is wrong.
+    // Both jobs are scraped, all rules were evaluated, and nothing of what follows is wrong yet. A busy
+    // machine may raise other alerts.
+    const later = ['LinesRejected', 'NotReady', 'FeedDown'];
     await until(waitMs, async () => {
-      const isQuiet = (await firing()).join() === 'KeyExpires';
+      const names = await firing();
+      const isQuiet = names.includes('KeyExpires') && !names.some((name) => later.includes(name!));
       const isScraped = (await ask('query?query=sum(partner_network_ready)')).includes(',"2"]');
       const health = new Set((await ask('rules')).match(/(?<="health":")\w+/g));
       return isScraped && [...health].join() === 'ok' && isQuiet;

@@ -77,7 +77,7 @@ def _refused(
         said = f" {errors[0].code}" + (f": {errors[0].detail}" if errors[0].detail is not None else ".")
     asked = None if reply.headers is None else retry_after(reply.headers)
     quoted = "" if request_id is None else f" (request {request_id})"
-    kind = class_of(reply.status, errors) if not 200 <= reply.status < 400 else ApiError
+    kind: type[ApiError] = class_of(reply.status, errors) if not 200 <= reply.status < 400 else ApiError
     return kind(
         f"{reply.status}{said}{quoted}",
         status=reply.status,

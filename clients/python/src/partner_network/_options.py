@@ -17,17 +17,17 @@ _MIN_KEY_LENGTH = 16
 _MAX_TIMEOUT = 2_147_483
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True, repr=False)
 class Settings:
-    """Valid options. The key is not shown when they are printed."""
+    """Valid options. They do not show the key when they are printed."""
 
-    api_key: str = dataclasses.field(repr=False)
+    api_key: str
     scheme: str
     host: str
     port: int
     path: str
     #: The base URL without the key, for messages.
-    address: str = dataclasses.field(repr=False)
+    address: str
     timeout: float
     max_retries: int
     max_rate: int | None

@@ -1,6 +1,7 @@
 """Runs the calls of scenarios with this client. Its counterpart is packages/testkit/clients/drive.ts.
 
-Reads a list of runs as JSON from standard input, runs all at once, and writes their outcomes as JSON.
+Reads a list of runs as JSON from standard input, and writes their outcomes as JSON. Runs all at once, or
+the number at once that is its argument.
 """
 
 import dataclasses
@@ -78,5 +79,5 @@ def shown_of(error: BaseException, *others: object) -> str:
 
 if __name__ == "__main__":
     runs: list[Json] = json.load(sys.stdin)
-    with ThreadPoolExecutor(len(runs)) as pool:
+    with ThreadPoolExecutor(int(sys.argv[1]) if sys.argv[1:] else len(runs)) as pool:
         json.dump(list(pool.map(drive, runs)), sys.stdout)

@@ -16,20 +16,27 @@ const isNew = 'import sys; sys.exit(sys.version_info < (3, 10))';
 export const python = pythonThatRuns(isNew) ?? '';
 export const needsPython = { skip: python === '' && 'Python 3.10 or later is not installed' };
 
-/** Runs a program to its end with the sources of the client. Resolves to its output. */
+interface PythonSurroundings {
+  /** Another Python, which has the client installed. */
+  readonly program?: string;
+  readonly input?: string;
+  readonly variables?: Readonly<Record<string, string>>;
+}
+
+/** Runs a program to its end, by default with the sources of the client. Resolves to its output. */
 export async function runPython(
   words: readonly string[],
-  { input = '', variables = {} }: { input?: string; variables?: Readonly<Record<string, string>> } = {},
+  { program = python, input = '', variables = {} }: PythonSurroundings = {},
 ) {
   const env = {
-    PYTHONPATH: `${pythonClient}src`,
+    ...(program === python && { PYTHONPATH: `${pythonClient}src` }),
     PYTHONDONTWRITEBYTECODE: '1',
     PYTHONUTF8: '1',
     // Also reports sockets that were left open.
     PYTHONWARNINGS: 'error',
     ...variables,
   };
-  const child = spawn(python, words, { env, cwd: `${pythonClient}test` });
+  const child = spawn(program, words, { env, cwd: `${pythonClient}test` });
   child.stdin.end(input);
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
   return { stdout, stderr };

@@ -17,6 +17,7 @@ export async function startScriptedServer(t: Lifetime) {
   const scripts = new Map<string, readonly ScriptedAnswer[]>();
   const requests = new Map<string, Request[]>();
   const server = createServer(async (request, response) => {
+    response.sendDate = false;
     const [, name = ''] = request.url!.split('/');
     const seen = requests.get(name)!;
     const [path, query = ''] = request.url!.split('?');

@@ -1,4 +1,4 @@
-/** The client for Python as partners install it: built as a wheel, in a fresh environment, without a network. */
+/** The client for Python as partners install it: a wheel, in a fresh environment, without a network. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -27,7 +27,7 @@ const blocksOf = (kind: string) =>
   [...readme.matchAll(new RegExp(`^\`\`\`${kind}\\n(.*?)^\`\`\`$`, 'gms'))].map(([, lines]) => lines!);
 
 test('its own tests pass', needsPython, async () => {
-  const { stderr } = await runPython(['test_client.py']);
+  const { stderr } = await runPython(['-m', 'unittest']);
   assert.match(stderr, /\nRan \d+ tests in .*\n\nOK\n$/);
 });
 

@@ -1,4 +1,4 @@
-/** Runs the calls of scenarios with the JavaScript client. Its counterpart is `clients/python/test/drive.py`. */
+/** Runs the calls of scenarios with the JavaScript client, as `clients/python/test/drive.py` for Python. */
 import { inspect } from 'node:util';
 import { ApiError, PartnerNetwork, type PartnerNetworkError } from '../../client/src/index.ts';
 import type { Call, ErrorOutcome, Options, Outcome } from './scenario.ts';

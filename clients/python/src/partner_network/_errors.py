@@ -18,7 +18,7 @@ class RequestTimeout(PartnerNetworkError):
 
 
 class ApiError(PartnerNetworkError):
-    """A response that is not a page. It has the values of the first error record; `errors` has all records."""
+    """A response that is not a page. It has the values of the first error record. `errors` has all."""
 
     def __init__(
         self,

@@ -35,7 +35,7 @@ class Page(Generic[Record]):
 
 
 class PageList(Generic[Record]):
-    """The records of all pages. It sends no request before it is iterated over; each iteration is a new walk."""
+    """The records of all pages. Sends no request before it is iterated over. Each iteration is a new walk."""
 
     def __init__(
         self, listing: "Listing", kind: type[Record], params: Params, pause: Callable[[float], None]
@@ -80,8 +80,8 @@ class PageList(Generic[Record]):
                 return
             cursors.append(params.get("cursor"))
             if answer.cursor in cursors:
-                name = self._listing.name
-                raise PartnerNetworkError(f"The service repeated a cursor of {name}, so the walk would not end.")
+                repeated = f"The service repeated a cursor of {self._listing.name}"
+                raise PartnerNetworkError(f"{repeated}, so the walk would not end.")
             params["cursor"] = answer.cursor
 
     def _answer(self, params: Params, may_restart: bool) -> Answer | None:

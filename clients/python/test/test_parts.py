@@ -124,7 +124,7 @@ class Options(unittest.TestCase):
         for url in (
             *("network.example/v1", "/v1", "ftp://network.example/v1", "https://", "https://x:99999/v1", 7),
             *(f"https://{KEY}@network.example/v1", f"https://x/v1?key={KEY}", "https://x/v1#top"),
-            *("https://x/ v1", "https://[x/v1", "https://x/v1\n"),
+            *("https://x/ v1", "https://[x/v1", "https://x/v1\n", "https://x\x7f/v1"),
         ):
             self.refused("^base_url must be a URL like https://HOST/network/v1, without", base_url=url)
         for timeout in (0, -1, math.nan, math.inf, "5", True, None):

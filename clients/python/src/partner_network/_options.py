@@ -72,7 +72,7 @@ def _check_key(api_key: str) -> str:
 
 def _check_base_url(base_url: str) -> tuple[str, str, int, str, str]:
     """Scheme, host, port, path, and the URL without a trailing slash. The error does not repeat it."""
-    if isinstance(base_url, str) and not re.search(r"[?#@\s\x00-\x1f]", base_url):
+    if isinstance(base_url, str) and not re.search(r"[?#@\s\x00-\x1f\x7f]", base_url):
         try:
             url = urlsplit(base_url)
             port = url.port or (443 if url.scheme == "https" else 80)

@@ -28,7 +28,7 @@ const blocksOf = (kind: string) =>
 
 test('its own tests pass', needsPython, async () => {
   const { stderr } = await runPython(['-m', 'unittest']);
-  assert.match(stderr, /\nRan \d+ tests in .*\n\nOK\n$/);
+  assert.match(stderr, /^\.+\n-+\nRan \d+ tests in .*\n\nOK\n$/);
 });
 
 const [mypy = ''] = programsOnPath(['mypy'], ['/usr/bin']);

@@ -59,6 +59,8 @@ class WithServer(unittest.TestCase):
         self.addCleanup(self.server.shutdown)
 
     def connect(self, **options: Any) -> PartnerNetwork:
+        # Far longer than a response takes on a busy machine.
+        options.setdefault("timeout", 60)
         network = PartnerNetwork(KEY, f"http://127.0.0.1:{self.server.server_port}/v1/", **options)
         self.addCleanup(network.close)
         return network
@@ -77,7 +79,8 @@ class Connections(WithServer):
             together.wait()
             return [ids(network, f"{number}") for _ in range(4)]
 
-        with ThreadPoolExecutor(8) as pool:
+        idle = mock.patch("partner_network._transport._MAX_IDLE", math.inf)
+        with idle, ThreadPoolExecutor(8) as pool:
             for number, found in enumerate(pool.map(walk, range(8))):
                 self.assertEqual(found, [[f"reference_id={number}"]] * 4)
         self.assertEqual(self.server.connections, 8)

@@ -42,7 +42,7 @@ function runTests(env: Record<string, string>, ...globs: string[]): boolean {
 }
 
 const isPassed =
-  runTests({}, 'packages/{*/test,testkit}/**/*.test.ts', 'test/**/*.test.ts') &&
+  runTests({}, 'packages/{*/test,testkit}/**/*.test.ts', 'clients/*/test/*.test.ts', 'test/**/*.test.ts') &&
   runTests(
     { TEST_ENGINE: 'postgres', TEST_UPGRADED: '1' },
     'packages/service/test/{brands,balances,listings}/*.test.ts',

@@ -129,10 +129,13 @@ test('API document, errors, import and help have plain words and short sentences
 
 test('comments, messages and names of tests have plain words', () => {
   const itself = 'test/language.test.ts';
-  const written = files.filter((file) => /\.(ts|m?js|sql|lua|css|html|ya?ml|cfg)$/.test(file));
+  const written = files.filter((file) => /\.(ts|m?js|py|sql|lua|css|html|ya?ml|cfg)$/.test(file));
   assert.ok(written.includes(itself));
+  // A value of Python, not a word.
+  const textOf = (file: string) =>
+    file.endsWith('.py') ? read(file).replaceAll(/\bNone\b/g, '') : read(file);
   const faults = written
     .filter((file) => file !== itself)
-    .flatMap((file) => faultsIn(inOneLine(read(file))).map((fault) => `${file}: ${fault}`));
+    .flatMap((file) => faultsIn(inOneLine(textOf(file))).map((fault) => `${file}: ${fault}`));
   assert.deepEqual(faults, []);
 });

@@ -13,7 +13,7 @@ export const files = execFileSync('git', ['ls-files', '--cached', '--others', '-
   .split('\n')
   .filter((file) => file !== '' && existsSync(join(root, file)));
 
-export const sources = files.filter((file) => /\.(ts|js|sql|lua)$/.test(file));
+export const sources = files.filter((file) => /\.(ts|js|py|sql|lua)$/.test(file));
 
 export const read = (file: string) => readFileSync(join(root, file), 'utf8');
 

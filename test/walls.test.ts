@@ -129,6 +129,8 @@ test('all packages have one version, also in the lockfile, and it ends in -dev b
     assert.equal(JSON.parse(read(path)).version, version, path);
     assert.equal(locked[path.replace(/\/?package\.json$/, '')].version, version, path);
   }
+  const inPython = `__version__ = "${version.replace('-dev', '.dev0')}"\n`;
+  assert.ok(read('clients/python/src/partner_network/__init__.py').includes(inPython), inPython);
   assert.match(version, /^\d+\.\d+\.\d+(-dev)?$/);
 });
 
@@ -208,7 +210,7 @@ test('each library is known in its room alone', () => {
 
 test('no folder of code has more than 16 files', () => {
   const folders = Object.groupBy(
-    files.filter((file) => /^(packages|checks|scripts|test)\//.test(file)),
+    files.filter((file) => /^(packages|clients|checks|scripts|test)\//.test(file)),
     (file) => dirname(file),
   );
   const crowded = Object.entries(folders).filter(([, inside]) => inside!.length > 16);

@@ -38,6 +38,7 @@ export function disagreements(files: Files): string[] {
   if (faults.length > 0) return faults;
   return [
     manifestFaults,
+    pythonFaults,
     lockfileFaults,
     changelogFaults,
     apiFaults,
@@ -58,6 +59,12 @@ function manifestFaults(files: Files, version: string): string[] {
     const { version: found } = jsonOf(files, path);
     return found === version ? [] : [`${path} has version ${found}, not ${version}.`];
   });
+}
+
+function pythonFaults(files: Files, version: string): string[] {
+  const path = 'clients/python/src/partner_network/__init__.py';
+  const [, found] = /^__version__ = "(.*)"$/m.exec(files.read(path) ?? '') ?? [];
+  return found === version ? [] : [`${path} has version ${found}, not ${version}.`];
 }
 
 /** The parts of a package.json that its lockfile repeats. */

@@ -40,12 +40,14 @@ const own = versionOf(repository);
 /** The next release. */
 const version = own.replace(/-dev$/, '');
 
-/** The manifests and the lockfile with another version. */
+const python = 'clients/python/src/partner_network/__init__.py';
+
+/** The manifests, the lockfile and the client for Python with another version. */
 function atVersion(next: string, files = repository): Record<string, string> {
   const paths = ['package.json', 'package-lock.json', ...files.list('packages/*/package.json')];
-  return Object.fromEntries(
-    paths.map((path) => [path, files.read(path)!.replaceAll(`"${own}"`, `"${next}"`)]),
-  );
+  const changed = paths.map((path) => [path, files.read(path)!.replaceAll(`"${own}"`, `"${next}"`)]);
+  const inPython = files.read(python)!.replace(own.replace('-dev', '.dev0'), next);
+  return { ...Object.fromEntries(changed), [python]: inPython };
 }
 
 /** The tree as if it were ready for its release. */
@@ -64,6 +66,7 @@ const client = 'packages/client/package.json';
 
 /** Each fault, and the files that have it. */
 const faults: Readonly<Record<string, Record<string, string | undefined>>> = {
+  [`${python} has version 9.9.9, not ${version}.`]: replaced(python, version, '9.9.9', ready),
   [`${client} has version 9.9.9, not ${version}.`]: replaced(
     client,
     `"version": "${version}"`,

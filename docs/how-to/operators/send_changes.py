@@ -181,7 +181,8 @@ def send_all(options, key, file):
             rejected = rejected_in(sender, batch, answer) if answer["rejected_count"] else []
             if rejected and not sender.skips:
                 for number, _, found in rejected[:20]:
-                    say("".join(f"line {number}: {e.get('field', '')}: {e['code']}: {e['detail']} " for e in found))
+                    line = f"line {number}"
+                    say("".join(f"{line}: {e.get('field', '')}: {e['code']}: {e['detail']} " for e in found))
                 count = answer["rejected_count"]
                 raise Stopped(f"Lines of the batch are rejected: {count}. Nothing of it was written.")
             if rejected:

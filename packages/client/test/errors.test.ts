@@ -15,8 +15,8 @@ import {
   RateLimitError,
   ServerError,
 } from '../src/index.ts';
-import { connectTo, startFaultyNetwork, startNetwork } from './support/network.ts';
-import { answering, offline } from './support/offline.ts';
+import { connectTo, startNetwork } from './support/network.ts';
+import { offline } from './support/offline.ts';
 import { rejectionOf } from './support/rejection.ts';
 
 const ofAlice = { customer_id: 'alice', type: 'CHECKING' } as const;
@@ -88,94 +88,6 @@ test('a fault of the service is a ServerError; a base address without its path i
   assert.deepEqual([error.status, error.code], [500, 'INTERNAL_SERVER_ERROR']);
 });
 
-const foreign: readonly [promise: string, status: number, body: string, kind: typeof ApiError][] = [
-  ["a proxy's HTML 502", 502, '<html></html>', ServerError],
-  ['an empty 500', 500, '', ServerError],
-  ['a 503 with a category of another status', 503, records('GRANT_ERROR', 'ODD'), ServerError],
-  ['a 400 of a category that does not exist yet', 400, records('NEW_ERROR', 'NEW_CODE'), InvalidRequestError],
-  ['an empty 401', 401, '', AuthenticationError],
-  ['a 429 that is not JSON', 429, 'slow down', RateLimitError],
-  ['a 418 with a category that is a name in Object.prototype', 418, records('constructor', 'X'), ApiError],
-  ['a 403 of a firewall', 403, '<html></html>', ApiError],
-  ['a 409 with a new code of a known category', 409, records('GRANT_ERROR', 'NEW_CODE'), GrantError],
-  ['errors that are not a list', 422, '{"errors":{}}', ApiError],
-  ['errors that are not records', 422, '{"errors":[null,1,{}]}', ApiError],
-];
-
-function records(category: string, code: string): string {
-  return JSON.stringify({ errors: [{ category, code }] });
-}
-
-for (const [promise, status, body, kind] of foreign) {
-  test(`${promise} is ${kind.name}`, async () => {
-    const { network } = answering({ status, body });
-    const error = await rejectionOf(network.brands.list({}, { maxRetries: 0 }), ApiError);
-    assert.equal(error.constructor, kind);
-    const { code, message } = error;
-    assert.deepEqual([error.status, code], [status, /"code":"(\w+)"/.exec(body)?.[1]]);
-    assert.ok(message.startsWith(code === undefined ? `${status}: ` : `${status} ${code}.`), message);
-    assert.doesNotMatch(message, /undefined|<html>/);
-  });
-}
-
-test('ignores fields of an error record that are not strings, and records without a code', async () => {
-  const good = { category: 'GRANT_ERROR', code: 'GRANT_REVOKED' };
-  const errors = [
-    null,
-    { ...good, detail: { text: 'x' }, field: ['grant_id'], more: 'x' },
-    { category: {}, code: 'OTHER', detail: 'Said.', field: null },
-    { category: 'GRANT_ERROR', code: 7 },
-  ];
-  const { network } = answering({ status: 403, body: JSON.stringify({ errors }) });
-  const error = await rejectionOf(network.brands.list(), GrantError);
-  assert.equal(error.message, '403 GRANT_REVOKED.');
-  assert.deepEqual([error.detail, error.field], [undefined, undefined]);
-  assert.deepEqual(error.errors, [good, { code: 'OTHER', detail: 'Said.' }]);
-});
-
-test('a 200 that is not a page is an error, and is not retried', async () => {
-  for (const body of [
-    ...['{"brand":[]}', '[]', 'null', '{"brands":[],"cursor":7}', '{"brands":[{"id":"one"},null]}'],
-  ]) {
-    const { network, urls } = answering({ body });
-    const error = await rejectionOf(network.brands.list(), ApiError);
-    assert.match(error.message, /^200: the response is not a page of brands; check baseUrl\./);
-    assert.equal(urls.length, 1);
-  }
-});
-
-test('a body that never ends is cut off', async () => {
-  const blank = new Uint8Array(1_024 * 1_024).fill(0x20);
-  const body = new ReadableStream({ pull: (controller) => controller.enqueue(blank) });
-  const { network, urls } = answering({ body });
-  const error = await rejectionOf(network.brands.list(), ApiError);
-  assert.match(error.message, /^200: the response is too long to be a page/);
-  assert.equal(urls.length, 1);
-});
-
-for (const [status, what, kind, attempts] of [
-  [403, 'breaks off', ApiError, 1],
-  [401, 'is late', AuthenticationError, 1],
-  [429, 'is late', RateLimitError, 2],
-] as const) {
-  test(`a ${status} whose body ${what} is an error with its status`, async () => {
-    const pull = () =>
-      what === 'is late' ? new Promise<void>(() => {}) : Promise.reject(new Error('reset'));
-    const headers = { 'retry-after-ms': '1' };
-    const answer = () => ({ status, headers, body: new ReadableStream({ pull }) });
-    const { network, urls } = answering(answer(), answer());
-    const error = await rejectionOf(network.brands.list({}, { timeoutMs: 30, maxRetries: 1 }), kind);
-    assert.deepEqual([error.status, error.retryAfterMs, urls.length], [status, 1, attempts]);
-  });
-}
-
-test('a redirect is an error, and is not followed', async (t) => {
-  const { network, proxy } = await startFaultyNetwork(t, ['redirect']);
-  const error = await rejectionOf(network.brands.list(), ApiError);
-  assert.match(error.message, /^301: the client does not follow redirects; check baseUrl\.$/);
-  assert.equal(proxy.targets.length, 1);
-});
-
 test('the stack of an error contains the line of the call', async () => {
   const network = offline({ fetch: () => Promise.reject(new Error('no')), maxRetries: 0 });
   async function awaiting() {
@@ -208,11 +120,4 @@ test('an unreachable service is a ConnectionError with the reason', async (t) =>
     `${baseUrl} did not answer: ECONNREFUSED. Check baseUrl, and that the service runs.`,
   );
   assert.equal((error.cause as { code: string }).code, 'ECONNREFUSED');
-});
-
-test('the error for an answer that is not JSON repeats nothing of it', async () => {
-  const { network } = answering({ body: '{"balances":[{"amount":4242x' });
-  const error = await rejectionOf(network.balances.list(ofAlice, { maxRetries: 0 }), ConnectionError);
-  assert.match(error.message, /answered with status 200, but the body is not complete JSON\.$/);
-  assert.doesNotMatch(`${error.stack}${error.cause}`, /4242/);
 });

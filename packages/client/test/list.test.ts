@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { acmeBrands, balances, keys } from '../../testkit/fixtures/fixture.ts';
-import { PartnerNetworkError } from '../src/index.ts';
 import { addBrands, idsOf, startFaultyNetwork, startNetwork } from './support/network.ts';
-import { answering, offline } from './support/offline.ts';
-import { rejectionOf } from './support/rejection.ts';
+import { offline } from './support/offline.ts';
 
 test('iterates over every record of every page, in order, once', async (t) => {
   const { connect, service } = await startNetwork(t);
@@ -129,39 +127,6 @@ test('sends no more requests when the caller stops iterating, and reuses connect
   // Node's fetch opens a second connection if the next request is sent before the first is idle again.
   assert.ok(proxy.connections() <= 2, `${proxy.connections()} connections`);
 });
-
-test('the cursor alone ends a walk: empty pages do not, an empty cursor and null do', async () => {
-  for (const end of ['', null]) {
-    const pages = [
-      { brands: [], cursor: 'a' },
-      { brands: [{ id: 'one' }], cursor: 'b' },
-      { brands: [], cursor: 'c' },
-      { brands: [{ id: 'two' }], cursor: end },
-    ];
-    const { network, urls } = answering(...pages.map((page) => ({ body: JSON.stringify(page) })));
-    assert.deepEqual(await idsOf(network.brands.list()), ['one', 'two']);
-    assert.equal(urls.length, 4);
-  }
-});
-
-for (const [what, cursors] of [
-  ['the same cursor again', ['a', 'a']],
-  ['the cursor it was given at first', ['start']],
-  ['a cursor of two pages ago', ['a', 'b', 'a']],
-  ['a cursor of 100 pages ago', [...Array(100).keys(), 0].map(String)],
-] as const) {
-  test(`reports a server that gives ${what}, before a record is repeated`, async () => {
-    const pages = cursors.map((cursor, index) => ({ brands: [{ id: String(index) }], cursor }));
-    const { network, urls } = answering(...pages.map((page) => ({ body: JSON.stringify(page) })));
-    const ids: string[] = [];
-    const walk = async () => {
-      for await (const { id } of network.brands.list({ cursor: 'start' })) ids.push(id);
-    };
-    const error = await rejectionOf(walk(), PartnerNetworkError);
-    assert.match(error.message, /repeated a cursor of brands/);
-    assert.deepEqual([ids.length, urls.length], [cursors.length, cursors.length]);
-  });
-}
 
 test('a key of another partner lists the brands of that partner', async (t) => {
   const network = (await startNetwork(t)).connect({ apiKey: keys.zenith });

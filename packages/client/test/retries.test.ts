@@ -29,20 +29,6 @@ const transient: readonly Fault[] = [
   'HTML 200',
 ];
 
-test('a walk continues after a fault, with the same request', async (t) => {
-  const faults: Fault[] = [];
-  const { network, proxy } = await startFaultyNetwork(t, faults);
-  for (const fault of transient) {
-    await t.test(`after ${fault}`, async () => {
-      faults.push('none', fault);
-      proxy.targets.length = 0;
-      assert.deepEqual(await idsOf(network.brands.list({ limit: 2 })), ['b1', 'b2', 'b3']);
-      assert.equal(proxy.targets.length, 3);
-      assert.equal(proxy.targets[2], proxy.targets[1]);
-    });
-  }
-});
-
 for (const [promise, fault] of [
   ['silence for longer', 'silence'],
   ['silence in the body for longer', 'silence in the body'],
@@ -86,26 +72,12 @@ test('a lasting fault is reported after three retries, or after maxRetries', asy
   }
 });
 
-test('each request of a walk has its own retries', async (t) => {
-  const faults: Fault[] = ['empty 504', 'none', 'HTML 502', 'none', 'cut in the body'];
-  const { network, proxy } = await startFaultyNetwork(t, faults, { maxRetries: 1 });
-  assert.deepEqual(await idsOf(network.brands.list({ limit: 1 })), ['b1', 'b2', 'b3']);
-  assert.equal(proxy.targets.length, 6);
-});
-
 test('silence ends in a TimeoutError, and a broken answer in a ConnectionError', async (t) => {
   const { network, proxy } = await startFaultyNetwork(t, ['silence', 'cut in the body'], { maxRetries: 0 });
   const late = await rejectionOf(network.brands.list({}, { timeoutMs: 50 }), TimeoutError);
   assert.equal(late.message, `${proxy.baseUrl} did not send a complete response within 50 ms.`);
   const { message } = await rejectionOf(network.brands.list(), ConnectionError);
   assert.ok(message.startsWith(`${proxy.baseUrl} did not complete its response: `), message);
-});
-
-test('fails at once if asked to wait for an hour', async (t) => {
-  const { network, proxy } = await startFaultyNetwork(t, ['503 in an hour']);
-  const error = await rejectionOf(network.brands.list(), ServerError);
-  assert.equal(error.retryAfterMs, 3_600_000);
-  assert.equal(proxy.targets.length, 1);
 });
 
 test('waits after a 429 as long as the service says, and succeeds', async (t) => {

@@ -61,7 +61,6 @@ const ownFaults = {
   'HTML 502': sending('502 Bad Gateway\r\ncontent-type: text/html', html),
   'empty 504': sending('504 Gateway Timeout', ''),
   '503 at once': sending('503 Service Unavailable\r\nretry-after: 0', html),
-  '503 in an hour': sending('503 Service Unavailable\r\nretry-after: 3600', html),
   redirect: sending('301 Moved Permanently\r\nlocation: http://localhost:9/elsewhere', ''),
   'HTML 200': sending('200 OK\r\ncontent-type: text/html', html),
 } satisfies Record<string, (near: Socket, head: string) => unknown>;

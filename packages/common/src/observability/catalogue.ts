@@ -152,7 +152,7 @@ const metrics = {
   },
   partner_network_import_lag_seconds: {
     type: 'gauge',
-    help: 'Time from the newest `updated_at` or `deleted_at` of the last committed lines to their commit.',
+    help: 'Time from the newest `updated_at` or `deleted_at` of the last lines to their commit, or to now while they wait.',
     labels: { kind: '`brands`, `balances`, `grants`' },
     onlyWith: '`import … --follow --ops-port` and `admin`',
   },

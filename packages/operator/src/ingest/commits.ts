@@ -17,6 +17,7 @@ export async function openCommits(
   kind: ImportKind,
   retry: Retry,
   stop: AbortController,
+  onWrite: (rows: readonly ImportRow[]) => void,
   onCommit: (result: ImportResult, rows: readonly ImportRow[]) => void,
 ) {
   const writer = await openWriter(store, kind);
@@ -33,6 +34,7 @@ export async function openCommits(
     timer = undefined;
     try {
       if (rows.length > 0) {
+        onWrite(rows);
         const result = await retry((abandoned) => writer.write(rows, abandoned));
         onCommit(result, rows);
       }

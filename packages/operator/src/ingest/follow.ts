@@ -14,10 +14,15 @@ export function createFeedStatus() {
   const counts = { written: 0, unchanged: 0, stale: 0, deleted: 0, rejected: 0 };
   let lagMs = 0;
   let isNew = false;
+  /** The newest time of the lines that are being written, which may wait for a lock or the database. */
+  let waiting: string | undefined;
   return {
     counts,
-    /** From the newest time of the last committed lines to their commit. */
-    lagMs: () => lagMs,
+    /** From the newest time of the last lines to their commit, or to now while they wait for it. */
+    lagMs: () => (waiting === undefined ? lagMs : lagSince(waiting)),
+    writes: (rows: readonly ImportRow[]): void => {
+      waiting = newestOf(rows);
+    },
     /** The lag, or undefined if nothing was committed since the last call. */
     takeNewLag: (): number | undefined => {
       const taken = isNew ? lagMs : undefined;
@@ -27,13 +32,19 @@ export function createFeedStatus() {
     committed: ({ rejected, ...result }: ImportResult, rows: readonly ImportRow[]): void => {
       for (const outcome in result)
         counts[outcome as keyof ImportCounts] += result[outcome as keyof ImportCounts];
-      const times = rows.map(({ updated_at, deleted_at }) => String(deleted_at ?? updated_at));
-      const newest = times.reduce((one, other) => (one > other ? one : other), '');
-      lagMs = Math.max(0, Date.now() - Date.parse(newest));
+      lagMs = lagSince(newestOf(rows));
+      waiting = undefined;
       isNew = true;
     },
   };
 }
+
+function newestOf(rows: readonly ImportRow[]): string {
+  const times = rows.map(({ updated_at, deleted_at }) => String(deleted_at ?? updated_at));
+  return times.reduce((one, other) => (one > other ? one : other), '');
+}
+
+const lagSince = (time: string) => Math.max(0, Date.now() - Date.parse(time));
 
 export interface FollowOptions extends RecordOptions {
   /** Aborted to end the feed, also by the feed itself after an error. */
@@ -66,7 +77,7 @@ export async function followRecords(
     status.counts.rejected += 1;
     rejected.add({ line, errors });
   }
-  const commits = await openCommits(store, options.kind, retry, stop, (result, rows) => {
+  const commits = await openCommits(store, options.kind, retry, stop, status.writes, (result, rows) => {
     status.committed(result, rows);
     for (const refused of result.rejected) {
       const row = rows.find(({ line }) => line === refused.line);

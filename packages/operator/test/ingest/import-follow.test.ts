@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ingestBounds } from '../../../common/src/bounds/ingest.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
-import { followRecords } from '../../src/ingest/follow.ts';
+import { createFeedStatus, followRecords } from '../../src/ingest/follow.ts';
 import { readJsonLines } from '../../src/ingest/read/json-lines.ts';
 import type { Reading } from '../../src/ingest/record-check.ts';
 import { gated, openScene } from './follow-scene.ts';
@@ -62,6 +62,22 @@ test('stops reading while the database is slower than the feed', async (t) => {
   assert.equal(sent, ingestBounds.importBatchRecords);
   open();
   assert.equal((await report).written, sent);
+});
+
+test('the lag of lines that wait for their commit grows', async (t) => {
+  const { database, feed, options } = await openScene(t);
+  const { slow, asked, open } = gated(database.store);
+  const status = createFeedStatus();
+  const report = followRecords(slow, readJsonLines(feed.chunks), { ...options, status });
+  await feed.send({ ...brand(1), updated_at: new Date(Date.now() - 60_000).toISOString() });
+  await asked;
+  const before = status.lagMs();
+  assert.ok(before >= 60_000);
+  await until(10_000, () => status.lagMs() > before);
+  open();
+  await feed.end();
+  await report;
+  assert.ok(status.lagMs() > before);
 });
 
 test('commits lines that came during a commit, also if the feed ends before it is done', async (t) => {

@@ -49,9 +49,9 @@ export async function openAdmin(
   opened: AsyncDisposableStack,
   portFlag = '--port',
 ) {
-  store.onFileFailure?.((failure) => {
-    if (failure === undefined) log.warn('the database files are back; requests are answered again');
-    else log.error({ failure }, 'the database files were replaced or removed; every request gets a 503');
+  store.onFileFailure?.((fault) => {
+    if (fault === undefined) log.warn('the database files are back; requests are answered again');
+    else log.error({ fault }, 'the database files were replaced or removed; every request gets a 503');
   });
   const journal = createJournal(store, log);
   opened.defer(journal.close);

@@ -89,7 +89,9 @@ function inspectFile(path: string, environment: Environment): Finding | undefine
   if (code !== undefined) {
     return failed(`${missing}, and this user may not create it in ${place}.`, otherUser);
   }
-  const remedy = 'Check --database. If it is right, create the database with "partner-network migrate".';
+  const remedy =
+    'Check --database. Put a moved file back, and restore a lost one from a backup. ' +
+    'Only for a new service, create it with "partner-network migrate".';
   return failed(`${missing}.`, remedy);
 }
 

@@ -13,6 +13,8 @@ interface Failure {
 
 /** SQLITE_READONLY and SQLITE_CANTOPEN: SQLite does not say which of its files it is, and why. */
 const barred: readonly number[] = [8, 14];
+/** SQLITE_CORRUPT. */
+const damaged = 11;
 
 /** The error of opening `what`, such as "the database", at this path. */
 export function cannotOpen(what: string, path: string, error: unknown): OperatorError {
@@ -30,6 +32,7 @@ function explained(failure: Failure, path: string): [reason: string, remedy?: st
   if (isLocked(errcode ?? 0)) {
     return ['another command, such as an import, locks it', 'Run the command again when that has ended.'];
   }
+  if (((errcode ?? 0) & 0xff) === damaged) return [`it is damaged (${message})`, 'Restore a backup.'];
   if (code === 'EISDIR') return ['it is a folder'];
   if (code === undefined || !(errcode === undefined || barred.includes(errcode & 0xff))) return [message];
   const place = nearestExisting(path);

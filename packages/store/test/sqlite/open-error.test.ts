@@ -1,6 +1,6 @@
 /** What an operator reads when a database file cannot be opened or created. */
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, readdirSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
@@ -34,13 +34,20 @@ test('a full disk is named as such, also if it has no room for a log', onLinux, 
   assert.match(cannotOpen('the database', path, noRoom).message, /its disk is full/);
 });
 
-test('a folder and a locked database are named as such', (t) => {
+test('a folder, a locked and a damaged database are named as such', (t) => {
   const folder = temporaryFolder(t);
   assertCannotOpen(folder, /: it is a folder\. Correct the path\.$/);
   // Opening would wait two seconds for a lock.
   const busy = Object.assign(new Error('database is locked'), { code: 'ERR_SQLITE_ERROR', errcode: 5 });
   const { message } = cannotOpen('the database', join(folder, 'test.db'), busy);
   assert.match(message, /: another command, such as an import, locks it\. Run the command again/);
+  const path = join(folder, 'damaged.db');
+  const damaged = new DatabaseSync(path);
+  damaged.exec('create table a (b); create table c (d)');
+  damaged.close();
+  const file = readFileSync(path);
+  writeFileSync(path, file.fill(255, 100, 4096));
+  assertCannotOpen(path, /: it is damaged \(.*\)\. Restore a backup\.$/);
 });
 
 test('receipts of a newer program are refused, and the file is named', async (t) => {

@@ -123,7 +123,7 @@ const reported: readonly Scenario[] = [
   },
   ...(['silence', 'silence in the body', 'a byte at a time'] as const).map((fault) => ({
     promise: `${fault} is RequestTimeout, after all retries`,
-    options: { timeoutMs: 1_000, maxRetries: 1 },
+    options: { timeoutMs: 2_000, maxRetries: 1 },
     answers: [
       { ...whole, fault },
       { ...whole, fault },

@@ -41,6 +41,8 @@ function runTests(env: Record<string, string>, ...globs: string[]): boolean {
   return spawnSync(process.execPath, words, options).status === 0;
 }
 
+// Ctrl-C ends the tests, and this process then deletes the folder.
+process.on('SIGINT', () => {});
 const isPassed =
   runTests({}, 'packages/{*/test,testkit}/**/*.test.ts', 'clients/*/test/*.test.ts', 'test/**/*.test.ts') &&
   runTests(

@@ -222,7 +222,12 @@ test('back-up.md restores Postgres, but not keys and grants revoked since', asyn
   await page.next(/^$/, withPrograms);
   await stopServing();
   const script = openScript();
-  await drill.findsActive(script, revokedSince, withPrograms);
+  await script.fails(/could not be read/, (block) =>
+    withPrograms(block.replace('  copy_log', '  OLD="$OLD"x copy_log')),
+  );
+  // The first run writes to the log, and the second goes on after it.
+  const change = '  copy_log\n  partner-network partners create --name Later >&2';
+  await drill.findsActive(script, revokedSince, (block) => withPrograms(block.replace('  copy_log', change)));
   await drill.applySince(script, withPrograms);
   await drill.seeRefused(script, revokedSince, `${postgres}_restored`);
   await serveNext(page, withPrograms);

@@ -1,8 +1,8 @@
 /** The units of systemd. `npm run check -- long` also boots systemd and follows the guide with it. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { httpBounds } from '../../packages/common/src/bounds/http.ts';
 import { ingestBounds } from '../../packages/common/src/bounds/ingest.ts';
@@ -65,37 +65,48 @@ test('all units have the same limits of access as the service', () => {
   for (const other of others) assert.equal(accessOf(other), accessOf(unit));
 });
 
-test('the unit of backups names a copy by its moment, and then deletes old copies', async (t) => {
+test('the unit of backups names a copy by its moment, and deletes only its own old copies', async (t) => {
   const line = await fixtureLine(t);
   const folder = join(line.folder, 'partner-network-backups');
-  const old = join(folder, 'old.db.partial', 'database');
-  mkdirSync(dirname(old), { recursive: true });
-  for (const file of [old, join(folder, 'recent.db')]) writeFileSync(file, '');
-  const daysAgo = (days: number) => (Date.now() - days * 86_400_000) / 1_000;
-  for (const [file, days] of [
-    [old, 32],
-    ['recent.db', 29],
-  ] as const) {
-    utimesSync(resolve(folder, file), daysAgo(days), daysAgo(days));
+  const old = [
+    '2026-01-01T020000Z.db',
+    '2026-01-01T020000Z.db-receipts',
+    '2026-01-02T020000Z.db.partial/database',
+  ];
+  const kept = ['2026-02-01T020000Z.db', 'before-upgrade.db', 'lost+found/file'];
+  for (const name of [...old, ...kept]) {
+    const file = join(folder, name);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, '');
+    const atSeconds = Date.now() / 1_000 - 86_400 * (name === kept[0] ? 29 : 32);
+    utimesSync(file, atSeconds, atSeconds);
   }
-  const [, days = ''] = /^Environment=BACKUP_DAYS=(\d+)$/m.exec(backups)!;
   // As systemd fills them in.
   const filled = { '%%': '%', '%S': line.folder, $$: '$', 'partner-network backup': `${executable} backup` };
-  const commands = ['ExecStart', 'ExecStartPost'].map((name) =>
+  const commandOf = (name: string) =>
     setTo(name, backups).replaceAll(
       /%%|%S|\$\$|partner-network backup/g,
       (found) => filled[found as keyof typeof filled],
-    ),
-  );
-  const own = { DATABASE_URL: line.database, ENVIRONMENT: 'sandbox', BACKUP_DAYS: days };
+    );
+  const own = { DATABASE_URL: line.database, ENVIRONMENT: 'sandbox' };
   const env = { PATH: `${dirname(process.execPath)}:${process.env.PATH}`, ...own };
-  const { status, stderr } = spawnSync('sh', ['-ec', commands.join('\n')], { env, encoding: 'utf8' });
-  assert.equal(status, 0, stderr);
-  const [copy = '', receipts, ...rest] = readdirSync(folder).toSorted();
-  assert.match(copy, /^\d{4}-\d\d-\d\dT\d{6}Z\.db$/);
-  assert.equal(receipts, `${copy}-receipts`);
-  assert.deepEqual(rest, ['old.db.partial', 'recent.db']);
-  assert.ok(!existsSync(old));
+  const runLine = (name: string, BACKUP_DAYS: string) => {
+    const { status, stderr } = spawnSync('sh', ['-c', commandOf(name)], {
+      env: { ...env, BACKUP_DAYS },
+      encoding: 'utf8',
+    });
+    assert.equal(status, 0, stderr);
+    return readdirSync(folder, { recursive: true, encoding: 'utf8' }).toSorted();
+  };
+  const before = runLine('ExecStart', '');
+  const [copy = ''] = before.filter((name) => /^\d{4}-\d\d-\d\dT\d{6}Z\.db$/.test(name)).slice(-1);
+  assert.ok(before.includes(`${copy}-receipts`));
+  const [, days = ''] = /^Environment=BACKUP_DAYS=(\d+)$/m.exec(backups)!;
+  assert.deepEqual(
+    runLine('ExecStartPost', days),
+    before.filter((name) => !old.includes(name)),
+  );
+  assert.ok(runLine('ExecStartPost', '-1').includes(copy), 'the copy of today stays');
 });
 
 test('the unit of retention runs commands that exist, and that ask nothing', () => {

@@ -169,7 +169,7 @@ export function methodNotAllowed(route: Route): Refusal {
 /** Logs the failure. The client gets the request id only, to report it with. */
 export function refusalOfFailure(log: Logger, requestId: string, err: unknown): Refusal {
   const write = () => log.error({ request_id: requestId, err }, 'request failed');
-  if (err instanceof Unavailable) outageOf(log)(write);
+  if (err instanceof Unavailable) outageOf(log)(write, err.message);
   else write();
   return err instanceof Unavailable
     ? refusal('SERVICE_UNAVAILABLE')

@@ -9,6 +9,8 @@ export const observabilityBounds = {
   failuresQuietMs: 15_000,
   /** Milliseconds between two lines about requests that keep failing. */
   failuresRemindMs: 600_000,
+  /** Most causes of failed requests that get a line of their own. */
+  failuresCauses: 8,
   /** Most bytes of one write to the log. A pipe takes 4 KiB whole, so the lines of workers do not mix. */
   logPieceBytes: 4_096,
   /** Characters of the log that wait in memory to be written. */

@@ -15,27 +15,33 @@ export type SpellLog = ReturnType<typeof createSpellLog>;
 
 /**
  * Logs the beginning and the end of a spell of requests that fail: a line for each would cost as much as its
- * 503, and hide the lines that matter. Returns a function to call with what writes a line about a failure.
+ * 503, and hide the lines that matter. Returns a function to call with what writes a line about a failure,
+ * and with its cause: another cause gets a line, too.
  */
-export function createSpellLog(spell: Spell): (write: () => void) => void {
+export function createSpellLog(spell: Spell): (write: () => void, cause?: string) => void {
   const { quietMs, remindMs = Number.POSITIVE_INFINITY, nowMs = () => performance.now(), ended } = spell;
   let requests = 0;
   let startedMs = 0;
   let latestMs = 0;
   let writtenMs = 0;
+  const causes = new Set<string>();
 
   function watchForEnd(): void {
     setTimeout(() => {
       if (nowMs() - latestMs < quietMs) return watchForEnd();
       ended({ requests, duration_ms: Math.round(latestMs - startedMs) });
       requests = 0;
+      causes.clear();
     }, quietMs).unref();
   }
 
-  return (write) => {
+  return (write, cause = '') => {
     latestMs = nowMs();
     requests += 1;
-    if (requests > 1 && latestMs - writtenMs < remindMs) return;
+    // A cause may contain a number that is different each time.
+    const isNew = !causes.has(cause) && causes.size < observabilityBounds.failuresCauses;
+    if (!isNew && latestMs - writtenMs < remindMs) return;
+    causes.add(cause);
     writtenMs = latestMs;
     write();
     if (requests > 1) return;
@@ -46,7 +52,7 @@ export function createSpellLog(spell: Spell): (write: () => void) => void {
 
 const outages = new WeakMap<Logger, SpellLog>();
 
-/** For requests that a lost database fails: all of them fail for one reason, which is logged once. */
+/** For requests that a lost database fails: each cause is logged once. */
 export function outageOf(log: Logger): SpellLog {
   let outage = outages.get(log);
   if (outage === undefined) {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { observabilityBounds } from '../../src/bounds/observability.ts';
 import { createOutageLog } from '../../src/observability/outage-log.ts';
 import { createSpellLog } from '../../src/observability/spell-log.ts';
 
@@ -49,4 +50,16 @@ test('a spell of failures is logged at its start, at long intervals, and when it
   pass(30);
   failed(() => lines.push('another spell'));
   assert.deepEqual(lines.slice(2), [{ requests: 10, duration_ms: 90 }, 'another spell']);
+});
+
+test('another cause during a spell is logged once, too', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const lines: string[] = [];
+  const failed = createSpellLog({ quietMs: 15, nowMs: () => 0, ended: () => {} });
+  for (const cause of ['locked', 'locked', 'damaged', 'locked', 'damaged']) {
+    failed(() => lines.push(cause), cause);
+  }
+  assert.deepEqual(lines, ['locked', 'damaged']);
+  for (let id = 0; id < 100; id += 1) failed(() => lines.push('unlike'), `process ${id}`);
+  assert.equal(lines.length, observabilityBounds.failuresCauses);
 });

@@ -127,22 +127,28 @@ test('names both servers if an old primary still accepts writes after the promot
   const standby = await startStandby(t, old);
   const [first, second] = [old, standby].map(({ port }) => `127.0.0.1:${port}`);
   const both = [old.url(), standby.url()];
-  const databaseOf = async () => {
-    const { finding, inspection } = await inspectPostgres(both, [], 'sandbox');
+  const databaseOf = async (...urls: string[]) => {
+    const { finding, inspection } = await inspectPostgres(urls, [], 'sandbox');
     await inspection!.close();
     return finding;
   };
-  assertFinding(await databaseOf(), 'ok', new RegExp(`at ${first} answers`));
+  assertFinding(await databaseOf(...both), 'ok', new RegExp(`at ${first} answers`));
   await promote(standby);
   assertFinding(
-    await databaseOf(),
+    await databaseOf(...both),
     'failed',
-    new RegExp(`^${second} and ${first} both accept writes\\. serve uses ${second}, promoted last`),
+    new RegExp(`^${second} and ${first} both accept writes\\. serve uses ${second}:`),
     new RegExp(`^Shut ${first} down, and start it again only as a standby of ${second}\\.$`),
   );
-  const { finding, inspection } = await inspectPostgres([old.url(), old.url()], [], 'sandbox');
-  await inspection!.close();
-  assertFinding(finding, 'ok', /answers/);
+  assertFinding(await databaseOf(old.url(), old.url()), 'ok', /answers/);
+  const unrelated = await emptyDatabase(t);
+  const isStranger = /^\S+ is not a copy of \S+\.$/;
+  assertFinding(
+    await databaseOf(old.url(), unrelated),
+    'failed',
+    isStranger,
+    /^Remove \S+ from --database\.$/,
+  );
 });
 
 test('reports different clocks only if the network delay cannot explain it', async (t) => {

@@ -12,7 +12,7 @@ import { type Miss, type Reached, reach, searchPrimary, withoutPrimary } from '.
 import { addressOf, type Connection } from './connections/connection.ts';
 import { translated, unreachable } from './connections/errors.ts';
 import { positionOf } from './connections/replicas.ts';
-import { examine, examineReplica } from './connections/server.ts';
+import { examine, examineReplica, isCopy } from './connections/server.ts';
 import { inspectNodes } from './distribution/inspect-nodes.ts';
 import { hasCitus, replicasOfCitus } from './distribution/tables.ts';
 import { instancesBeside } from './instances.ts';
@@ -67,7 +67,7 @@ export async function inspectPostgres(
     lastUses: (keyIds: readonly string[]) => readLastUses(rows, 'json_array_elements_text($1)', keyIds),
     close: () => connection.leave(),
   };
-  const finding = await readOnly(connection, () => inspectServer(connection, url, away, rivals)).catch(
+  const finding = await readOnly(connection, () => inspectServer(primary, away, rivals)).catch(
     (error: Error) =>
       error instanceof Unusable ? error.finding('instead, ') : failed(error.message, remedyOf()),
   );
@@ -76,17 +76,21 @@ export async function inspectPostgres(
 
 /** `away` are the other addresses of the database that cannot be reached. */
 async function inspectServer(
-  connection: Connection,
-  url: string,
+  { connection, url, server }: Reached,
   away: readonly Miss[],
-  rivals: readonly string[],
+  rivals: readonly Reached[],
 ): Promise<Finding> {
   const traits = await traitsOf(connection);
   requireServer(traits);
   const address = addressOf(url);
+  const stranger = rivals.find((rival) => !isCopy(rival.server, server));
+  if (stranger !== undefined) {
+    const other = addressOf(stranger.url);
+    return failed(`${other} is not a copy of ${address}.`, `Remove ${other} from --database.`);
+  }
   if (rivals.length > 0) {
-    const others = rivals.join(' and ');
-    const what = `${address} and ${others} both accept writes. serve uses ${address}, promoted last`;
+    const others = rivals.map((rival) => addressOf(rival.url)).join(' and ');
+    const what = `${address} and ${others} both accept writes. serve uses ${address}`;
     const remedy = `Shut ${others} down, and start it again only as a standby of ${address}.`;
     return failed(`${what}: what is written to ${others} is lost.`, remedy);
   }

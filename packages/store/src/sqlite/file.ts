@@ -1,5 +1,14 @@
 /** Opens database files, and checks what this user may do with them. */
-import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  statSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type DatabaseSyncOptions } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
@@ -51,7 +60,7 @@ export function openDespiteFullDisk(
     return opened(path, { timeout });
   } catch (error) {
     if (isFull(error)) return opened(path, { timeout }, ['vfs', 'unix-excl']);
-    if (!isBarred(error) || existsSync(`${path}-wal`) || purpose === 'dry-run') throw error;
+    if (!isBarred(error) || existsSync(`${realPathOf(path)}-wal`) || purpose === 'dry-run') throw error;
     // The log cannot be created, as on a disk that can hold no more files. A dry run takes a lock of it.
     return openImmutable(path, timeout);
   }
@@ -81,7 +90,8 @@ function makeFolder(folder: string): void {
 
 /** Opens a file for reading without leaving a trace, also on a disk that is mounted read-only. */
 export function openToInspect(path: string, timeout: number = storeBounds.sqliteServeBusyMs): DatabaseSync {
-  const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
+  const real = realPathOf(path);
+  const log = statSync(`${real}-wal`, { throwIfNoEntry: false });
   // Without a log, no process has the file open.
   if (log === undefined) return openImmutable(path, timeout);
   try {
@@ -89,11 +99,16 @@ export function openToInspect(path: string, timeout: number = storeBounds.sqlite
   } catch (error) {
     if (isFull(error)) return openDespiteFullDisk(path, timeout);
     // Without an index beside the log, SQLite must write one.
-    if (existsSync(`${path}-shm`)) throw error;
+    if (existsSync(`${real}-shm`)) throw error;
     if (log.size === 0) return openImmutable(path, timeout);
     const remedy = 'Copy both files to a folder where this user may write, and use the copy';
-    throw new Error(`${path}-wal has changes that cannot be read here. ${remedy}`, { cause: error });
+    throw new Error(`${real}-wal has changes that cannot be read here. ${remedy}`, { cause: error });
   }
+}
+
+/** The path without symbolic links: SQLite keeps the log beside the file, not beside a link to it. */
+function realPathOf(path: string): string {
+  return existsSync(path) ? realpathSync(path) : path;
 }
 
 /** Reads no log. Any other connection creates a missing log, owned by this user. */

@@ -1,7 +1,7 @@
 /** A database on a disk that is mounted read-only can be listed, exported and backed up. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, readdirSync, rmSync } from 'node:fs';
+import { copyFileSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
@@ -96,4 +96,16 @@ test('does not read a database without the changes in its log', async (t) => {
     () => openSqlite(made.path, 'sandbox', 'command'),
     /test\.db-wal has changes that cannot be read here\. Copy both files to a folder/,
   );
+});
+
+test('an export of a symbolic link has what is still in the log beside the file', async (t) => {
+  const [folder, elsewhere] = [temporaryFolder(t), temporaryFolder(t)];
+  const store = openSqlite(join(folder, 'test.db'), 'sandbox', 'create');
+  t.after(() => store.close());
+  await fillFixture(store);
+  const link = join(elsewhere, 'test.db');
+  symlinkSync(join(folder, 'test.db'), link);
+  const linked = openSqlite(link, 'sandbox', 'command');
+  t.after(() => linked.close());
+  assert.deepEqual(await exported(linked, 'balances'), await exported(store, 'balances'));
 });

@@ -30,7 +30,7 @@ export async function connectToPrimary(urls: readonly string[]): Promise<Reached
 /** Tries all addresses of a database at once. `rivals` are the other servers that accept writes. */
 export async function searchPrimary(
   urls: readonly string[],
-): Promise<{ primary: Reached | undefined; misses: readonly Miss[]; rivals: readonly string[] }> {
+): Promise<{ primary: Reached | undefined; misses: readonly Miss[]; rivals: readonly Reached[] }> {
   // A dead address among several must not delay the start.
   const { commandConnectMs, postgresConnectMs } = postgresBounds;
   const connectMs = urls.length > 1 ? postgresConnectMs : commandConnectMs;
@@ -41,9 +41,7 @@ export async function searchPrimary(
     .toSorted((a, b) => Number(succeeds(b.server, a.server)) - Number(succeeds(a.server, b.server)));
   for (const { connection } of replaced) connection.abandon();
   // Two addresses can lead to one server.
-  const rivals = replaced
-    .filter(({ server }) => !isSame(server, primary!.server))
-    .map(({ url }) => addressOf(url));
+  const rivals = replaced.filter(({ server }) => !isSame(server, primary!.server));
   return { primary, misses: results.filter((result) => 'reason' in result), rivals };
 }
 

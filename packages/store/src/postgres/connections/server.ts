@@ -57,8 +57,7 @@ export async function examineReplica(
   environment: Environment,
   primary: Server,
 ): Promise<void> {
-  const { system, database } = await examine(connection, 'standby', environment);
-  if (system !== primary.system || database !== primary.database) {
+  if (!isCopy(await examine(connection, 'standby', environment), primary)) {
     throw new StoreUnavailable('The replica is a copy of another database.');
   }
 }
@@ -68,6 +67,11 @@ export function refuseOtherRole(server: Server, role: Role): void {
   throw new StoreUnavailable(
     role === 'primary' ? 'The database is a standby, not the primary.' : 'The replica is not a standby.',
   );
+}
+
+/** Whether both have the same database, or had it before one was promoted. */
+export function isCopy(server: Server, other: Server): boolean {
+  return server.system === other.system && server.database === other.database;
 }
 
 /** Whether it is the same server and was not restarted, so that connections to it may still work. */

@@ -3,13 +3,13 @@ import { type ErrorCode, errorCatalogue, retryableStatuses } from '@partner-netw
 import { brandsPerSecond } from '@partner-network/contract/limits';
 import { exampleOf } from '@partner-network/contract/openapi/responses';
 import { listBalances } from '@partner-network/contract/operations';
-import { code, paragraph } from './markdown.ts';
+import { code, table, withCode } from './markdown.ts';
 
 const introduction = `# Error catalogue
 
-Every error code, by the status of its response. Each entry has the category, the condition and the
-\`detail\` that the response has. If a \`detail\` depends on the request, an example is shown.
-[Errors](../../how-to/partners/errors.md) shows how a program handles errors.
+Every error code, by the status of its response. The \`detail\` says what to do. Where it depends on
+the request, the table has an example. [Errors](../../how-to/partners/errors.md) shows how a program
+handles errors.
 `;
 
 const setting = {
@@ -19,6 +19,8 @@ const setting = {
   rate: brandsPerSecond,
 } as const;
 
+const headings = ['Code', 'Condition', 'Example `detail`'];
+
 export function errorsPage(): string {
   const codes = Object.keys(errorCatalogue) as ErrorCode[];
   const statuses = [...new Set(codes.map((each) => errorCatalogue[each].status))].sort((a, b) => a - b);
@@ -26,16 +28,20 @@ export function errorsPage(): string {
     const retry = retryableStatuses.includes(status)
       ? 'You can retry the same request.'
       : 'Retrying the same request does not help.';
-    const entries = codes.filter((each) => errorCatalogue[each].status === status).map(entryOf);
-    return `## ${status} ${STATUS_CODES[status]}\n\n${retry}\n\n${entries.join('\n')}`;
+    const given = codes.filter((each) => errorCatalogue[each].status === status);
+    // The category is above the table: a phone has no room for a fourth column.
+    const tables = Map.groupBy(given, (each) => errorCatalogue[each].category)
+      .entries()
+      .map(([category, group]) => `Category ${code(category)}:\n\n${table(headings, group.map(rowOf))}`);
+    return `## ${status} ${STATUS_CODES[status]}\n\n${retry}\n\n${[...tables].join('\n')}`;
   });
   return [introduction, ...sections].join('\n');
 }
 
-function entryOf(errorCode: ErrorCode): string {
-  const { category, when } = errorCatalogue[errorCode];
+function rowOf(errorCode: ErrorCode): string[] {
   // This operation can return every code.
-  const detail = exampleOf(listBalances, errorCode, setting).detail.replace(/"([^"]*)"/, '`$1`');
-  const [condition, remedy] = [`Category ${code(category)}. ${when}`, `**What to do:** ${detail}`];
-  return `### ${code(errorCode)}\n\n${paragraph(condition)}\n${paragraph(remedy)}`;
+  const { detail } = exampleOf(listBalances, errorCode, setting);
+  // Long words become code, which a narrow column breaks.
+  const shown = withCode(detail).replace(/"([^"]*)"|([0-9a-f-]{36})/, (_, quoted, id) => code(quoted ?? id));
+  return [code(errorCode), errorCatalogue[errorCode].when, shown];
 }

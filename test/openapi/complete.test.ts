@@ -98,6 +98,7 @@ test('lists the headers of each response', () => {
   const own: Record<string, string[]> = {
     200: rate,
     400: rate,
+    401: ['WWW-Authenticate'],
     429: [...rate, 'Retry-After', 'Retry-After-Ms'],
     500: rate,
     503: [...rate, 'Retry-After'],

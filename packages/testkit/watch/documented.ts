@@ -37,7 +37,6 @@ const headersOfHttp = new Set(['connection', 'content-length', 'content-type', '
 const constantHeaders = (status: number): Readonly<Record<string, string>> => ({
   'x-content-type-options': 'nosniff',
   ...(status !== 204 && { 'cache-control': 'no-store' }),
-  ...(status === 401 && { 'www-authenticate': 'Bearer' }),
   ...((status === 204 || status === 405) && { allow: 'GET, HEAD, OPTIONS' }),
 });
 /** A control character in a JSON text: as an escape, or U+007F itself. */

@@ -50,13 +50,18 @@ export const headersIn = ({ listing, rate }: Setting) => ({
     false,
     { ...text, pattern: '^"[a-z]+";r=\\d+;t=\\d+$', examples: [`"${listing}";r=${rate - 1};t=1`] },
   ),
+  'WWW-Authenticate': header('The authentication scheme.', true, {
+    ...text,
+    pattern: '^Bearer$',
+    examples: ['Bearer'],
+  }),
   'Retry-After': wait('Seconds to wait before a retry.', 3_600, 1),
   'Retry-After-Ms': wait('Milliseconds to wait before a retry.', 3_600_000, 137),
 });
 
 type HeaderName = keyof ReturnType<typeof headersIn>;
 
-/** Headers that are always the same are left out: generators make a type of each. */
+/** Headers that are the same on all responses are left out: generators make a type of each. */
 const onEvery: readonly HeaderName[] = ['X-Request-Id'];
 /** On responses after the rate limit. These include a 403 about a grant, but not a 403 about a scope. */
 const limited: readonly HeaderName[] = ['RateLimit-Policy', 'RateLimit'];
@@ -82,6 +87,7 @@ const meanings: Readonly<Record<number, StatusMeaning>> = {
   401: {
     name: 'Unauthorized',
     description: 'The credentials are missing or invalid. Send a valid API key.',
+    headers: ['WWW-Authenticate'],
   },
   403: {
     name: 'Forbidden',

@@ -63,6 +63,8 @@ function show([openapi, { guides, demoKey }]) {
     (card) => `Examples: ${card.closest('section').getAttribute('label')}`,
   );
   document.addEventListener('click', showAnswer);
+  // Later, because the library ticks what is typed into an empty box.
+  document.addEventListener('input', ({ target }) => setTimeout(tick, 0, target));
   for (const link of document.querySelectorAll('.skip a')) makeSkip(link);
 }
 
@@ -136,6 +138,13 @@ function type(text, box) {
   box.dispatchEvent(new Event('input', { bubbles: true }));
 }
 
+/** Ticks a parameter that has a value, and no other: the library would send an emptied box as `cursor=`. */
+function tick(box) {
+  if (!box.matches('tr [contenteditable][aria-label$="Value"]')) return;
+  const checkbox = box.closest('tr').querySelector('input[type="checkbox"]');
+  if (checkbox.checked !== (box.textContent !== '')) checkbox.click();
+}
+
 /** Scrolls to the response. On a phone it appears below the visible part. */
 function showAnswer({ target }) {
   if (target.closest('[data-addressbar-action="send"]') === null) return;
@@ -164,9 +173,9 @@ function withGuides(openapi, guides, demoKey) {
     info: introductionOf(openapi.info, demoKey),
     components: {
       ...openapi.components,
-      parameters: mapValues(openapi.components.parameters, withoutChoice),
+      parameters: mapValues(openapi.components.parameters, withEmptyBox),
     },
-    paths: mapValues(openapi.paths, (path) => mapValues(path, withBadge)),
+    paths: mapValues(openapi.paths, (path) => mapValues(path, asShown)),
     tags: [
       ...added.map(({ name, title, text }) => ({ name, 'x-displayName': title, description: text })),
       ...introduced,
@@ -194,14 +203,29 @@ function introductionOf({ title, version, description }, demoKey) {
   return { title, version, description: [description.split('\n\n')[0], key, tools].join('\n\n') };
 }
 
-/** Turns off optional parameters: the library would send their examples with every request. */
-function withoutChoice({ example, ...parameter }) {
-  if (parameter.required || example === undefined) return { ...parameter, example };
-  return { ...parameter, examples: { default: { value: example, 'x-disabled': true } } };
+/**
+ * Shows an optional parameter with an empty box, and its default or example in the text. A box that is filled
+ * in is sent with every request, or it is turned off, and then what the reader types is not sent either.
+ */
+function withEmptyBox({ example, ...parameter }) {
+  if (parameter.required) return { ...parameter, example };
+  const { default: usual, ...schema } = parameter.schema;
+  const note = usual === undefined ? example && ` Example: \`${example}\`.` : ` Default: \`${usual}\`.`;
+  return { ...parameter, schema, description: parameter.description + (note ?? '') };
 }
 
-function withBadge(operation) {
-  return operation['x-stability'] === 'beta' ? { ...operation, 'x-badges': [{ name: 'Beta' }] } : operation;
+/** Shows a page with a cursor first. In the document the last page is first: a walk over a mock must end. */
+function asShown(operation) {
+  const page = operation.responses[200];
+  const { examples, ...media } = page.content['application/json'];
+  const hasCursor = ([, { value }]) => Number('cursor' in value);
+  const sorted = Object.entries(examples).sort((left, right) => hasCursor(right) - hasCursor(left));
+  const content = { 'application/json': { ...media, examples: Object.fromEntries(sorted) } };
+  return {
+    ...operation,
+    ...(operation['x-stability'] === 'beta' && { 'x-badges': [{ name: 'Beta' }] }),
+    responses: { ...operation.responses, 200: { ...page, content } },
+  };
 }
 
 function mapValues(record, change) {

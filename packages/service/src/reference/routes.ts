@@ -104,8 +104,21 @@ export function referenceRoutes(surroundings: Surroundings, rates: Rates): [stri
     start,
     style,
     icon,
+    ...(environment === 'sandbox' ? [home] : []),
   ];
 }
+
+/** Leads from the address of a sandbox to its reference. Relative, so that it works under a path prefix. */
+const home: [path: string, Route] = [
+  '/',
+  {
+    async answer(exchange) {
+      exchange.status = 303;
+      exchange.headers.push('Location', 'docs', 'Cache-Control', 'no-store');
+      return '';
+    },
+  },
+];
 
 const htmlHeaders = ['Content-Type', 'text/html; charset=utf-8', ...isolation];
 

@@ -46,6 +46,13 @@ test('the library has the recorded digest, and its license is included', () => {
   );
 });
 
+test('the address of a sandbox leads to its reference, and production has no such path', async (t) => {
+  const { port } = await startTestService(t);
+  const { url, status } = await fetch(`http://127.0.0.1:${port}/`);
+  assert.deepEqual([new URL(url).pathname, status], ['/docs', 200]);
+  assert.equal(routesOf('production').get('/'), undefined);
+});
+
 test('every file comes in the smallest encoding that the client accepts, with the same content', async () => {
   const routes = routesOf('production');
   for (const path of [...routes.keys()].filter((path) => path !== '/docs')) {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { operations, type Parameter } from '@partner-network/contract/operations';
 import type { Locator, Page, Request } from 'playwright-core';
 import { acmeBrands, keys } from '../../../testkit/fixtures/fixture.ts';
 import { publicUrl, startTestService } from '../../../testkit/fixtures/service.ts';
@@ -49,6 +50,14 @@ test('the reference, in a browser', needsChromium, async (t) => {
     await seeAll(page);
     assert.equal(await page.evaluate('document.documentElement.scrollWidth'), phone.width);
     assert.deepEqual(await page.evaluate(clipped), []);
+  });
+
+  await t.test('an operation shows a page with a cursor, and the default of limit', async () => {
+    for (const { name } of operations) {
+      const section = page.locator(`section[id$="/GET/${name}"]`);
+      await section.locator('.response-card').getByText('"cursor"').waitFor();
+      await section.getByText('Default: 50.').waitFor();
+    }
   });
 
   await t.test('every link has a target', async () => {
@@ -104,6 +113,38 @@ test('the reference, in a browser', needsChromium, async (t) => {
     assert.deepEqual([databases, caches], [[], []]);
   });
 
+  for (const operation of operations) {
+    await t.test(`the form of ${operation.name} sends what is typed, and nothing else`, async () => {
+      await page.route(`${origin}/network/v1/b*`, (route) => route.fulfill({ json: {} }));
+      // The query makes the browser load the page again, without the form that is open.
+      await page.goto(`${origin}/docs?${operation.id}#tag/${operation.name}/GET/${operation.name}`);
+      await page.locator(`section[id$="/GET/${operation.name}"] .show-api-client-button`).click();
+      const form = client.getByRole('region', { name: `Request: List ${operation.name}` });
+      const boxOf = (name: string) =>
+        form
+          .getByRole('row', { name: `Include ${name} in request` })
+          .getByRole('combobox', { name: 'Value' });
+      const sent = async () => Object.fromEntries(new URL((await send(client)).url()).searchParams);
+      const parameters = Object.entries<Parameter>(operation.parameters);
+      const examples = parameters
+        .filter(([, { required }]) => required)
+        .map(([name, { example }]) => [name, example]);
+      const unchanged = Object.fromEntries(examples);
+      assert.deepEqual(await sent(), unchanged, 'only required parameters are filled in');
+
+      // A parameter with fixed values has a menu in place of a box.
+      const typed = parameters.filter(([, { schema }]) => !('enum' in schema)).map(([name]) => name);
+      for (const name of typed) await boxOf(name).fill(`my ${name}&1`);
+      const all = { ...unchanged, ...Object.fromEntries(typed.map((name) => [name, `my ${name}&1`])) };
+      assert.deepEqual(await sent(), all);
+
+      for (const name of typed) await boxOf(name).fill('');
+      await boxOf('limit').pressSequentially('7');
+      const fixed = Object.entries(unchanged).filter(([name]) => !typed.includes(name));
+      assert.deepEqual(await sent(), { ...Object.fromEntries(fixed), limit: '7' });
+    });
+  }
+
   await t.test('no request went to another host', () => {
     assert.ok(requests.length > 10);
     const elsewhere = requests.filter((request) => !/^(data|blob):/.test(request.url()));
@@ -120,7 +161,7 @@ test('the reference, in a browser', needsChromium, async (t) => {
 
 /** Sends the form, and resolves to its request. */
 async function send(client: Locator): Promise<Request> {
-  const sent = client.page().waitForRequest(/\/network\/v1\/brands/);
+  const sent = client.page().waitForRequest(/\/network\/v1\/(brands|balances)/);
   const button = client.getByRole('button', { name: /^Send get request/ });
   await button.filter({ visible: true }).click();
   return sent;

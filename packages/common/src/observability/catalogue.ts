@@ -5,7 +5,7 @@ interface MetricDescription {
   readonly help: string;
   /** For each label, its values; in Markdown, for the reference page. */
   readonly labels?: Readonly<Record<string, string>>;
-  /** The setting without which the metric does not exist; in Markdown. */
+  /** The setting that turns the metric on, as Markdown. */
   readonly onlyWith?: string;
 }
 

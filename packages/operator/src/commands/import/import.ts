@@ -41,7 +41,7 @@ function importing(kind: ImportKind): Command {
   const help = (text: string) => (kind === 'grants' ? 'not for grants: consent only shrinks' : text);
   return changing(`import ${kind}`, {
     role: 'network_import',
-    arguments: [{ name: 'FILE', help: 'JSON Lines, or CSV if the name ends in .csv; - is standard input' }],
+    arguments: [{ name: 'FILE', help: 'JSON Lines, CSV if its name ends in .csv, or - for standard input' }],
     options: {
       ...(kind === 'brands' && {
         partner: optional('ID', partnerId, 'owner of all brands; without it, each line needs partner_id'),

@@ -9,6 +9,7 @@ const introduction = `# Error catalogue
 
 Every error code, by the status of its response. Each entry has the category, the condition and the
 \`detail\` that the response has. If a \`detail\` depends on the request, an example is shown.
+"Us" in a \`detail\` is the operator of the service.
 [Errors](../../how-to/partners/errors.md) shows how a program handles errors.
 `;
 

@@ -3,7 +3,7 @@
 interface MetricDescription {
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly help: string;
-  /** For each label, its values; in Markdown, for the reference page. */
+  /** The values of each label, as Markdown for the reference page. */
   readonly labels?: Readonly<Record<string, string>>;
   /** The setting that turns the metric on, as Markdown. */
   readonly onlyWith?: string;

@@ -62,7 +62,7 @@ function importing(kind: ImportKind): Command {
       ...addedIn('0.2.0', {
         overwrite: flag(help('replace newer records too: for an undo file, or a file with older times')),
         'undo-file': optional('PATH', path, help('new file that takes this import back with --overwrite')),
-        'rejected-file': optional('PATH', path, 'file to which the rejected lines are appended'),
+        'rejected-file': optional('PATH', path, 'file that gets the rejected lines, at its end'),
       }),
       follow: flag('read standard input until it ends, commit within 100 ms, skip rejected lines'),
       'ops-port': optional('PORT', wholeNumber(0, largestPort), 'port of metrics while --follow runs'),

@@ -33,7 +33,7 @@ export function breaksBetween(oldDocument: Part, nextDocument: Part): Break[] {
   return breaks;
 }
 
-/** A copy in which every reference is replaced by what it names. The document has no circles. */
+/** A copy with the content of every reference in its place. The document has no circles. */
 function resolved(document: Part, value: unknown): unknown {
   if (Array.isArray(value)) return value.map((item) => resolved(document, item));
   if (!isPart(value)) return value;

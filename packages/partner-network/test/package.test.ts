@@ -87,9 +87,7 @@ test('the package contains the sources as JavaScript, the files that they read, 
     ...globSync('packages/{service,store}/src/**/{*.lua,*migrations/*.sql}', { cwd: root }),
     ...globSync('docs/*/partners/*.md', { cwd: root }),
     'docs/reference/partners/partner-network.postman_collection.json',
-    ...['.service', '-admin.service', '-feed@.service', '-feed@.socket'].map(
-      (name) => `deploy/partner-network${name}`,
-    ),
+    ...globSync('deploy/*.{service,socket,timer}', { cwd: root }),
   ];
   const own = ['LICENSE', 'README.md', 'bin/partner-network.js', 'bin/require-node-24.js', 'package.json'];
   const built = [...sources.map((file) => file.replace(/\.ts$/, '.js')), ...others];

@@ -79,7 +79,7 @@ export interface Receipts extends JournalWrites {
 export interface UsageQuery extends NewestQuery<UsageCount> {
   readonly partnerId?: string | undefined;
   readonly keyId?: string | undefined;
-  /** Whole hours or days of UTC. The one in which `since` falls is included. */
+  /** Whole hours or days of UTC, from the one that contains `since`. */
   readonly by: 'hour' | 'day';
 }
 

@@ -35,9 +35,8 @@ export const commandLineBounds = {
   /** Scenarios that `rehearse` runs at the same time, and the longest time for each, in seconds. */
   rehearsedAtOnce: 4,
   mostRehearsalSeconds: 3_600,
-  /** Characters of a rehearsed program's output that are kept, and lines of it that are shown. */
+  /** Characters of a rehearsed program's output that are kept, from its end. */
   keptOutputCharacters: 4_000,
-  shownOutputLines: 25,
   /** Milliseconds that the rest of a program's output is waited for after its end. */
   outputWaitMs: 500,
   /** How often a verdict is requested until the sandbox answers, and the pause between, ms. */

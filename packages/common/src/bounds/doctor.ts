@@ -9,7 +9,7 @@ export const doctorBounds = {
   doctorAnswerMs: 1_500,
   /** Milliseconds between two checks whether a replica has caught up. */
   doctorLagMs: 50,
-  /** Milliseconds before its expiry in which a key is reported. */
+  /** A key is reported if it expires within this time, in ms. */
   expiryWarningMs: 7 * 24 * 3_600_000,
   /** Free space under which a disk counts as full, bytes: a receipts log and an import need more. */
   diskFullBytes: 16 * 1_024 * 1_024,

@@ -16,8 +16,8 @@ export const httpBounds = {
   connections: 10_000,
   /** Connections of operators. */
   operationsConnections: 256,
-  /** Connections that the kernel queues until we accept them, as far as its own limit allows. Node's default
-   * of 511 is full after 0.1 s at 5,000 connections a second, and then all clients have to wait. */
+  /** Connections that the kernel queues until the process accepts them, as far as the kernel's limit allows.
+   * Node's default of 511 is full after 0.1 s at 5,000 connections a second. Then all clients wait. */
   acceptBacklog: 4_096,
   /** Requests after which a connection is closed, so that balancers spread their connections again. */
   requestsPerConnection: 1_000,

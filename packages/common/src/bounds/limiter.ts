@@ -3,7 +3,7 @@ export const limiterBounds = {
   rateWindowMs: 1_000,
   /** Highest rate that can be set. A partner's admissions take 8 bytes for each request of the rate. */
   mostRatePerSecond: 10_000,
-  /** Number of partners in memory from which idle ones are removed. */
+  /** Partners in memory. If there are more, idle ones are removed. */
   limiterSweepPartners: 1_024,
   /** Time that Redis has for a reply. After it the instance decides by itself. */
   redisBudgetMs: 20,

@@ -1,7 +1,7 @@
 export const observabilityBounds = {
   /** Milliseconds between measurements of the event loop delay: 0.2 % of a CPU; with 20 ms it is 0.9 %. */
   eventLoopTickMs: 100,
-  /** Time after which the metrics read again which key expires first, in ms. It scans all keys. */
+  /** How often the metrics look for the key that expires first, in ms. This reads all keys. */
   keyExpiryMs: 10_000,
   /** How long the metrics wait for the answer, in ms: a frozen database must not delay them for long. */
   keyExpiryAnswerMs: 1_000,

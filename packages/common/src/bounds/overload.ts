@@ -20,7 +20,7 @@ export const overloadBounds = {
    * clients that retried cost a tenth of the good answers: reading a request costs more than a 503. */
   shedPerSecond: 500,
   shedBurst: 100,
-  /** Milliseconds by which the other 503s are delayed at most. */
+  /** Longest delay of the other 503s, in ms. */
   shedHoldMs: 1_000,
   /** Milliseconds without a shed request after which the log says that shedding is over. */
   sheddingQuietMs: 1_000,

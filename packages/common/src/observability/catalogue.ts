@@ -3,9 +3,9 @@
 interface MetricDescription {
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly help: string;
-  /** For each label, its values; in Markdown, for the reference page. */
+  /** The values of each label, as Markdown for the reference page. */
   readonly labels?: Readonly<Record<string, string>>;
-  /** The setting without which the metric does not exist; in Markdown. */
+  /** The setting that turns the metric on, as Markdown. */
   readonly onlyWith?: string;
 }
 

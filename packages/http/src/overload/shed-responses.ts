@@ -1,4 +1,4 @@
-/** Sends the 503 of shed requests: as cheaply as possible, and no faster than we can afford. */
+/** Sends the 503 of shed requests: as cheaply as possible, and no faster than the process can afford. */
 import type { ServerResponse } from 'node:http';
 import { overloadBounds } from '@partner-network/common/bounds/overload';
 import { commonHeaders, refusal } from '../refusal.ts';

@@ -78,7 +78,7 @@ export function serveSite(server: Server, site: Site, { room, overload, answer =
   answerSocketErrors(server, connections, site);
   // Without this, Node would answer 417.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
-  // Node would ask the client to send the body. We do not need it, and answer at once.
+  // Node would ask the client to send the body. The service does not need it, and answers at once.
   server.on('checkContinue', (request, response) => {
     response.shouldKeepAlive = false;
     server.emit('request', request, response);
@@ -115,7 +115,7 @@ function isLast(
   { shouldKeepAlive }: ServerResponse,
   { requests }: Connection,
 ): boolean {
-  // We decline an upgrade by answering. Node then reads no further request from the same packet.
+  // An answer declines an upgrade. Node then reads no further request from the same packet.
   const isUpgrade = headerValues(request.rawHeaders, 'upgrade').length > 0;
   const isLastAllowed = requests >= httpBounds.requestsPerConnection;
   return !shouldKeepAlive || isUpgrade || isLastAllowed || !isWellFormed(request);

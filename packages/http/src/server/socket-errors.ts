@@ -73,7 +73,7 @@ function routeOf(target: string, { routes }: Site): Route | undefined {
 const methodByte = /[!#$%&'*+.^_`|~0-9A-Za-z-]/;
 const requestLine = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+ (\S+) HTTP\/1\.[01]\r?\n/;
 
-/** The target of a request that is correct HTTP except for its method, which Node does not know. */
+/** The target of a request whose method Node does not know. The rest is valid HTTP. */
 function targetOfUnknownMethod({ rawPacket, bytesParsed = 0 }: SocketError): string | undefined {
   if (rawPacket === undefined) return undefined;
   let start = bytesParsed;

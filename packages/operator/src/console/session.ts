@@ -1,4 +1,4 @@
-/** Who is signed in. The key is exchanged for a sealed cookie, in which nobody can find the key. */
+/** Who is signed in. The key is exchanged for a sealed cookie. Nobody can find the key in it. */
 import { adminBounds } from '@partner-network/common/bounds/serve';
 import type { Exchange } from '@partner-network/http/handle';
 import { headerValues } from '@partner-network/http/request';

@@ -11,7 +11,7 @@ const minuteMs = 60_000;
 const dayHours = 24;
 const mostHours = 30 * dayHours;
 
-/** The answers that a key gets in an hour of the usual size. For balances, of which customers. */
+/** The answers that a key gets in a usual hour, and for balances the customers. */
 interface Stream {
   readonly key: (typeof demoKeys)[number]['id'];
   readonly operation: Operation['id'];

@@ -17,7 +17,8 @@ import { openStore } from '@partner-network/store/engines';
 import type { ImportKind, ImportRow, Store } from '@partner-network/store/port';
 
 /** Four pages of the largest size, so that a client with any page size meets every fault. */
-const numbers = Array.from({ length: 350 }, (_, index) => String(index + 1).padStart(3, '0'));
+export const rehearsedRecords = 350;
+const numbers = Array.from({ length: rehearsedRecords }, (_, index) => String(index + 1).padStart(3, '0'));
 const customer_id = 'CUSTOMER_REHEARSAL';
 
 /** Opens a sandbox on a free port with one partner per scenario. Its folder is removed at the end. */
@@ -42,7 +43,8 @@ export async function openPrivateSandbox(
       PARTNER_NETWORK_API_KEY: apiKey,
       ...(listing === 'balances' && ofCustomer),
     };
-    return { name, url, variables, verdict: () => verdictAt(url, apiKey) };
+    const resultFile = join(folder, `${name}.json`);
+    return { name, url, variables, resultFile, verdict: () => verdictAt(url, apiKey) };
   });
 }
 

@@ -25,7 +25,8 @@ import {
   scenarios,
   type Verdict,
 } from '@partner-network/service/rehearsals/scenarios';
-import { openPrivateSandbox } from './private-sandbox.ts';
+import { finalVerdict } from './final-verdict.ts';
+import { openPrivateSandbox, rehearsedRecords } from './private-sandbox.ts';
 
 const listings = oneOf(['brands', 'balances']);
 const seconds = wholeNumber(1, bounds.mostRehearsalSeconds);
@@ -37,7 +38,9 @@ const exitInterrupted = 130;
 export const rehearse = command({
   program: {
     name: 'COMMAND',
-    help: 'program to run once per scenario, with its arguments; without it, rehearse by hand',
+    help:
+      'program to run once per scenario, with its arguments; ' +
+      'without it, a sandbox stays open for your own requests',
     isOptional: true,
   },
   options: addedIn('0.2.0', {
@@ -47,12 +50,13 @@ export const rehearse = command({
     junit: optional('FILE', plainText(bounds.pathCharacters), 'also write a JUnit report'),
     json: flag('print one JSON document'),
     list: flag('list the scenarios and end'),
+    verbose: flag('print the whole output of a failed program, not only its last line'),
   }),
   conflicts: ({ listing, scenario }) => {
     const others = scenario.filter((name) => (scenarios[name].listing ?? listing) !== listing);
     return others.map((name) => `--scenario ${name} needs --listing balances.`);
   },
-  run: async ({ scenario, listing, timeout, junit, json, list }, program, output) => {
+  run: async ({ scenario, listing, timeout, junit, json, list, verbose }, program, output) => {
     const chosen = scenarioList.filter(({ name, listing: only = listing }) =>
       scenario.length === 0 ? list || only === listing : scenario.includes(name),
     );
@@ -87,14 +91,15 @@ export const rehearse = command({
     const results: Result[] = [];
     const queue = rehearsals.entries();
     async function work(): Promise<void> {
-      for (const [index, { variables, verdict }] of queue) {
+      for (const [index, { variables, resultFile, verdict }] of queue) {
         ending.signal.throwIfAborted();
         const signal = AbortSignal.any([ending.signal, AbortSignal.timeout(timeout * 1_000)]);
         // Without the file of another key, which a partner's own program may prefer.
         const { PARTNER_NETWORK_API_KEY_FILE: _, ...own } = process.env;
-        const ended = await runProgram(program, { ...own, ...variables }, signal);
+        const env = { ...own, ...variables, REHEARSAL_RESULT: resultFile };
+        const ended = await runProgram(program, env, signal, verbose);
         ending.signal.throwIfAborted();
-        results[index] = { ...ended, ...(await verdict()) };
+        results[index] = { ...ended, ...finalVerdict(await verdict(), resultFile, rehearsedRecords) };
         if (process.stderr.isTTY) output.remark(`${results[index].scenario}: done.`);
       }
     }
@@ -117,6 +122,7 @@ async function runProgram(
   [file = '', ...words]: readonly string[],
   env: NodeJS.ProcessEnv,
   signal: AbortSignal,
+  verbose: boolean,
 ) {
   const startedMs = performance.now();
   // Detached: a process group of its own, so that a shell's children are killed with it.
@@ -145,8 +151,8 @@ async function runProgram(
     const [status, killedBy] = await once(child, 'close');
     const ending = killedBy === null ? `exited with status ${status}` : `was ended by ${killedBy}`;
     const how = signal.aborted ? 'was killed because of --timeout' : ending;
-    const lines = output.trimEnd().split('\n').slice(-bounds.shownOutputLines).join('\n');
-    const end = `the command ${how} and printed ${lines === '' ? 'nothing.' : `last:\n${lines}`}`;
+    const shown = verbose ? output.trimEnd() : lastLine(output);
+    const end = `the command ${how} and printed ${shown === '' ? 'nothing.' : `last:\n${shown}`}`;
     return { end, isKilled: signal.aborted, seconds: (performance.now() - startedMs) / 1_000 };
   } catch (error) {
     const reason = `${(error as Error).message}. Check its name, or give its path.`;
@@ -154,6 +160,12 @@ async function runProgram(
   } finally {
     signal.removeEventListener('abort', killGroup);
   }
+}
+
+/** The last line that says something. Node prints a stack, fields and its version after an error. */
+function lastLine(output: string): string {
+  const lines = output.trimEnd().split('\n');
+  return lines.findLast((line) => /^(?!Node\.js v)[^\s{}]/.test(line)) ?? lines.at(-1)!;
 }
 
 /** How a program ended in one scenario, and what the sandbox says about it. */
@@ -184,7 +196,7 @@ function reportOf(listing: ListingName, results: readonly Result[]) {
     return { group: `rehearse.${listing}`, name, seconds, failure: broken.join('\n') || undefined };
   });
   const count = `Failed: ${failed.length} of ${results.length} scenarios.`;
-  const remedy = `Run one scenario alone with --scenario ${failed[0]?.scenario}.`;
+  const remedy = `See all output of one with --verbose --scenario ${failed[0]?.scenario}.`;
   const shown = judged.map(({ scenario, passed, promises }) => ({ scenario, passed, promises }));
   return {
     value: { listing, scenarios: shown },

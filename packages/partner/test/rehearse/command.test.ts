@@ -7,7 +7,12 @@ import { pathToFileURL } from 'node:url';
 import { exitUsage } from '../../../common/src/command-line/command.ts';
 import { parseLine } from '../../../common/src/command-line/parse.ts';
 import { OperatorError } from '../../../common/src/operator-error.ts';
-import { promiseNames, scenarioNames, scenarios } from '../../../service/src/rehearsals/scenarios.ts';
+import {
+  promiseNames,
+  scenarioNames,
+  scenarios,
+  type Verdict,
+} from '../../../service/src/rehearsals/scenarios.ts';
 import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
 import { run, start } from '../../../testkit/fixtures/run.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
@@ -34,6 +39,7 @@ while
   next=$(echo "$page" | sed -n 's/.*"cursor":"\\([^"]*\\)"}$/\\1/p')
   [ -n "$next" ]
 do cursor="&cursor=$next"; done
+echo first
 echo "key $PARTNER_NETWORK_API_KEY"
 exit 7`;
 
@@ -61,7 +67,7 @@ test('exits 0 if the program keeps every promise, and prints a table', async (t)
 test('exits 1 if promises are not kept, with JSON, JUnit and the end of the output', needsCurl, async (t) => {
   const junit = join(temporaryFolder(t), 'report.xml');
   const { status, stdout, stderr } = await run(
-    ['rehearse', '--json', '--junit', junit, '--', 'sh', '-c', shellLoop],
+    ['rehearse', '--json', '--verbose', '--junit', junit, '--', 'sh', '-c', shellLoop],
     withPath,
   );
   assert.equal(status, 1, stderr);
@@ -77,7 +83,8 @@ test('exits 1 if promises are not kept, with JSON, JUnit and the end of the outp
     );
     assert.equal(
       passed,
-      promises.every(({ verdict }: { verdict: string }) => verdict === 'kept'),
+      !promises.some(({ verdict }: { verdict: string }) => verdict === 'broken'),
+      'no promise is pending',
     );
     if (!passed) failed.push(scenario);
   }
@@ -89,9 +96,49 @@ test('exits 1 if promises are not kept, with JSON, JUnit and the end of the outp
   const xml = readFileSync(junit, 'utf8');
   assert.match(xml, /tests="13" failures="7" skipped="0"/);
   assert.match(xml, /classname="rehearse.brands" name="steady" time="[\d.]+"\/>/);
-  assert.match(xml, /name="torn" time="[\d.]+"><failure message="pending: reached-the-last-page\. /);
-  assert.match(stderr, /^torn: the command exited with status 7 and printed last:\nkey \[key\]$/m);
-  assert.match(stderr, /^Failed: 7 of 13 scenarios\. .* --scenario rate-limited\.$/m);
+  assert.match(xml, /name="torn" time="[\d.]+"><failure message="broken: reached-the-last-page\. /);
+  assert.match(stderr, /^torn: the command exited with status 7 and printed last:\nfirst\nkey \[key\]$/m);
+  assert.match(stderr, /^Failed: 7 of 13 scenarios\. .* --verbose --scenario rate-limited\.$/m);
+});
+
+/** A plain loop that starts again after INVALID_CURSOR, counts records again, and stops at other errors. */
+const countingLoop = `const { PARTNER_NETWORK_API_KEY: key, PARTNER_NETWORK_BASE_URL: base } = process.env;
+let [records, cursor] = [0, ''];
+for (;;) {
+  const headers = { authorization: 'Bearer ' + key };
+  const page = await (await fetch(base + '/brands?limit=100' + cursor, { headers })).json();
+  const code = page.errors?.[0].code;
+  if (code === 'INVALID_CURSOR') { cursor = ''; continue; }
+  records += page.brands?.length ?? 0;
+  cursor = '&cursor=' + page.cursor;
+  if (page.cursor === undefined) break;
+}
+const { writeFileSync } = await import('node:fs');
+writeFileSync(process.env.REHEARSAL_RESULT, JSON.stringify({ records }));
+console.log('before');
+throw Object.assign(new Error('the last line'), { field: 1 });`;
+
+test('a program that counts records again after a restarted walk breaks a promise', async () => {
+  const names = ['steady', 'expired-cursor', 'key-revoked'];
+  const chosen = names.flatMap((name) => ['--scenario', name]);
+  const words = ['rehearse', ...chosen, '--json', '--', process.execPath, '--input-type=module', '-e'];
+  const { status, stdout, stderr } = await run([...words, countingLoop]);
+  assert.equal(status, 1, stderr);
+  const reasons = names.map((name) => {
+    const { promises } = JSON.parse(stdout).scenarios.find((one: Verdict) => one.scenario === name);
+    const { verdict, reason } = promises.at(-1);
+    return [name, verdict, reason];
+  });
+  assert.deepEqual(reasons, [
+    ['steady', 'kept', 'The program counted 350 records, and the walk had 350.'],
+    ['expired-cursor', 'broken', 'The program counted 550 records, and the walk had 350.'],
+    ['key-revoked', 'kept', 'The program counted 100 records, and the walk had 100.'],
+  ]);
+  // Of the output, the line with the message. Without the stack, the fields and the version of Node.
+  assert.match(
+    stderr,
+    /^expired-cursor: .* status 1 and printed last:\nError: the last line\nFailed: 1 of 3/m,
+  );
 });
 
 /** Runs the command in this process. Resolves to what it printed, or rejects with its error. */

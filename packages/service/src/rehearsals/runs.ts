@@ -79,7 +79,7 @@ export class Run {
   /** The newest request with INVALID_CURSOR, and how often the client has started over since. */
   #refused: { readonly id: string; restarts: number } | undefined;
 
-  /** Breaks a promise if the client has not kept it. */
+  /** Marks a promise as broken if the client did not keep it. */
   check(promise: PromiseName, isKept: boolean, reason: string): void {
     if (!isKept && !this.#broken.has(promise)) this.#broken.set(promise, reason);
   }
@@ -164,10 +164,10 @@ export class Run {
 
   /** What has to happen until a promise can be kept. */
   #missing(name: PromiseName, scenario: ScenarioName): string | undefined {
-    if (this.#count === 0) return 'No request has come yet.';
+    if (this.#count === 0) return 'No request has come.';
     const { listing = 'the listing' } = scenarios[scenario];
     if (this.faults === 0 && !withoutFault.includes(scenario))
-      return `The fault has not happened yet: request more pages of ${listing}.`;
+      return `The fault has not happened: request more pages of ${listing}.`;
     if (endEarly.includes(scenario)) return undefined;
     if (name === 'reached-the-last-page' && !this.#isLastPageSent)
       return 'The client has not requested the last page.';

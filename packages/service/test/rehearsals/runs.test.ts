@@ -32,7 +32,7 @@ test('a run that was never seen has no requests', async (t) => {
   const service = await startTestService(t, { rehearsals: {} });
   const verdict = await verdictOf(service, 'torn.never');
   assert.deepEqual([verdict.scenario, verdict.run, verdict.requests], ['torn', 'never', []]);
-  assert.equal(verdict.promises.length, 6);
+  assert.equal(verdict.promises.length, 7);
 });
 
 test('a run is forgotten after 10 minutes without a request', async (t) => {

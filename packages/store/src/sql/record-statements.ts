@@ -65,7 +65,7 @@ export class RecordStatements {
     or (${isTimed} and ${line}.updated_at > ${stored}.updated_at))`;
   }
 
-  /** Upserts rows that all give `updated_at`, or of which none does: an upsert cannot read `is_timed`. */
+  /** Upserts rows that all give `updated_at`, or rows without it: an upsert cannot read `is_timed`. */
   upsertRows(rows: string, isTimed: boolean): string {
     const isOlder = `excluded.updated_at < ${this.#kind}.updated_at`;
     const condition = `case when ${isOlder} then ${this.#dialect.countStale}

@@ -47,7 +47,7 @@ export function startOf(time: string, unit: UsageQuery['by']): string {
   return toTime(ms - (((ms % lengthMs[unit]) + lengthMs[unit]) % lengthMs[unit]));
 }
 
-/** The end of the hour or day in which a time falls, or the time itself if a new one begins there. */
+/** The end of the hour or day that contains a time. The start of an hour or day stays unchanged. */
 function endOf(time: string, unit: UsageQuery['by']): string {
   const start = startOf(time, unit);
   return start === time ? time : toTime(Math.min(Date.parse(start) + lengthMs[unit], latestTimeMs));

@@ -143,7 +143,7 @@ function privilegesOn(path: string): Finding {
   );
 }
 
-/** The mode of a place to which others than its owner have access, or undefined. */
+/** The mode of a place that others can access. Undefined if only its owner can. */
 function openMode(place: string): string | undefined {
   const mode = (statSync(place, { throwIfNoEntry: false })?.mode ?? 0) & 0o777;
   return (mode & 0o077) === 0 ? undefined : mode.toString(8);

@@ -6,7 +6,7 @@ import { readWholeFile } from './whole-file.ts';
 /** Repeats the erasures of another database: after a restore, and after a move. */
 export const importErasures = changing('import erasures', {
   ifFailed: 'Assume that nothing was erased until this command succeeds.',
-  arguments: [{ name: 'FILE', help: 'output of "export erasures"; - is standard input' }],
+  arguments: [{ name: 'FILE', help: 'output of "export erasures", or - for standard input' }],
   options: {},
   run: async (store, _values, [file = ''], output, by) => {
     const remedy = 'FILE must be the output of "export erasures".';

@@ -41,7 +41,7 @@ function importing(kind: ImportKind): Command {
   const help = (text: string) => (kind === 'grants' ? 'not for grants: consent only shrinks' : text);
   return changing(`import ${kind}`, {
     role: 'network_import',
-    arguments: [{ name: 'FILE', help: 'JSON Lines, or CSV if the name ends in .csv; - is standard input' }],
+    arguments: [{ name: 'FILE', help: 'JSON Lines, CSV if its name ends in .csv, or - for standard input' }],
     options: {
       ...(kind === 'brands' && {
         partner: optional('ID', partnerId, 'owner of all brands; without it, each line needs partner_id'),
@@ -62,7 +62,7 @@ function importing(kind: ImportKind): Command {
       ...addedIn('0.2.0', {
         overwrite: flag(help('replace newer records too: for an undo file, or a file with older times')),
         'undo-file': optional('PATH', path, help('new file that takes this import back with --overwrite')),
-        'rejected-file': optional('PATH', path, 'file to which the rejected lines are appended'),
+        'rejected-file': optional('PATH', path, 'file that gets the rejected lines, at its end'),
       }),
       follow: flag('read standard input until it ends, commit within 100 ms, skip rejected lines'),
       'ops-port': optional('PORT', wholeNumber(0, largestPort), 'port of metrics while --follow runs'),

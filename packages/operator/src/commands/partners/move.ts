@@ -19,7 +19,7 @@ export const exportPartners = printingLines(
 );
 
 export const importPartners = changing('partners import', {
-  arguments: [{ name: 'FILE', help: 'output of "partners export"; - is standard input' }],
+  arguments: [{ name: 'FILE', help: 'output of "partners export", or - for standard input' }],
   options: { 'dry-run': flag('report what would be written, and write nothing') },
   run: async (store, { 'dry-run': isDryRun }, [file = ''], output, by) => {
     const remedy = 'FILE must be the output of "partners export" in the same environment.';

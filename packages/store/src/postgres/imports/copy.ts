@@ -3,7 +3,7 @@ import { finished } from 'node:stream/promises';
 import type { ImportRow } from '../../port.ts';
 import type { Connection } from '../connections/connection.ts';
 
-/** Runs statements, one of which is a `copy … from stdin` that reads the text. */
+/** Runs statements. One is a `copy … from stdin`, which reads the text. */
 export async function copy(connection: Connection, statements: string, text: string): Promise<void> {
   const { from } = await import('pg-copy-streams');
   await finished(connection.query(from(statements)).end(text));

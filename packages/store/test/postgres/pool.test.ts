@@ -142,7 +142,8 @@ test('a connection is closed when it gets too old, and when it was idle for too 
   const busy = sleep((1.5 * postgresBounds.postgresUpkeepMs) / 1_000);
   clock.mock.mockImplementation(() => start + postgresBounds.postgresLifetimeMs + 1_000);
   await busy;
-  assert.equal(pool.use().open, 0, 'its work was done before it was closed');
+  // Its work was done before it was closed. On a busy machine, the upkeep may come later.
+  await until(5_000, () => pool.use().open === 0);
 
   assert.notEqual(await backend(), pid);
   clock.mock.mockImplementation(

@@ -155,7 +155,9 @@ await runProgram({
       2,
       `length of each load, ${warmUpTimes} times in the warm-up`,
     ),
-    record: flag('write bench/capacity/inputs.json, from which "npm run docs" makes the tables of the page'),
+    record: flag(
+      'write checks/bench/capacity/inputs.json, from which "npm run docs" makes the tables of the page',
+    ),
   },
   missing: () => postgres.withoutOwnServers() || needsOwnRedis.skip,
   run,

@@ -6,17 +6,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { mountSmallDisk } from '../../../service/test/faults/scene/small-disk.ts';
 import { openSqlite } from '../../../store/src/sqlite/open.ts';
+import { plainReceipt } from '../../../store/test/suite/records.ts';
 import { fillFixture, keys } from '../../../testkit/fixtures/fixture.ts';
 import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
 import { assertFailed, run } from '../../../testkit/fixtures/run.ts';
-
-const receipt = {
-  at: '2026-01-01T00:00:00.000Z',
-  request_id: 'r1',
-  partner_id: 'acme',
-  key_id: 'KEY_0',
-  outcome: 'GRANTED',
-};
 
 const reading = [
   'keys list',
@@ -59,7 +52,7 @@ for (const { left, suffixes, noFiles } of scenes) {
     const path = join(disk.folder, 'test.db');
     const store = openSqlite(path, 'sandbox', 'create');
     await fillFixture(store);
-    await store.recordReceipts([receipt]);
+    await store.recordReceipts([plainReceipt]);
     const on = (words: string, input = keys.acme) =>
       run([...words.split(' '), '--database', `sqlite:${path}`, '--environment', 'sandbox'], { input });
     const expected: unknown[] = [];

@@ -9,17 +9,9 @@ import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
 import { type Store, StoreUnavailable } from '../../src/port.ts';
 import { backUpSqlite } from '../../src/sqlite/backup.ts';
 import { openSqlite } from '../../src/sqlite/open.ts';
-import { plainBalance } from '../suite/records.ts';
+import { plainBalance, plainReceipt } from '../suite/records.ts';
 
 const page = { partnerId: 'acme', referenceId: undefined, after: '', limit: 1 };
-const receipt = {
-  at: '2026-01-01T00:00:00.000Z',
-  request_id: 'r1',
-  partner_id: 'acme',
-  key_id: 'KEY_0',
-  outcome: 'GRANTED',
-};
-
 async function filled(path: string): Promise<void> {
   const store = openSqlite(path, 'sandbox', 'create');
   await fillFixture(store);
@@ -48,7 +40,7 @@ async function assertLost(store: Store, fault: RegExp, areReceiptsLost = false):
   const isFault = (error: unknown) => error instanceof StoreUnavailable && fault.test(error.message);
   await assert.rejects(store.ping(), isFault);
   await assert.rejects(store.listBrands(page), isFault);
-  const writing = store.recordReceipts([receipt]);
+  const writing = store.recordReceipts([plainReceipt]);
   await (areReceiptsLost ? assert.rejects(writing, isFault) : writing);
 }
 
@@ -67,7 +59,7 @@ for (const suffix of ['', '-wal', '-receipts', '-receipts-shm']) {
     renameSync(away, file);
     await store.ping();
     await store.listBrands(page);
-    await store.recordReceipts([receipt]);
+    await store.recordReceipts([plainReceipt]);
     assert.equal((await store.listReceipts({ limit: 2 })).length, 1);
     assert.deepEqual([reports.length, reports[1]], [2, undefined]);
   });
@@ -88,7 +80,7 @@ test('keeps the log of a replaced file away from the new file', async (t) => {
   const [path, other] = [join(folder, 'test.db'), join(folder, 'other.db')];
   for (const file of [path, other]) await filled(file);
   const store = openSqlite(path, 'sandbox', 'serve');
-  await store.setPartnerDisabled('acme', receipt.at, byTest);
+  await store.setPartnerDisabled('acme', plainReceipt.at, byTest);
   renameSync(other, path);
   await store.close();
   const files = readdirSync(folder);
@@ -114,19 +106,19 @@ test('a feed counts no lines as written to a file that was replaced or removed',
 
 test('counts no receipts as written if the file goes while they are written', async (t) => {
   const { path, store } = await served(t);
-  await store.recordReceipts([receipt]);
-  const writing = store.recordReceipts([{ ...receipt, request_id: 'r2' }]);
+  await store.recordReceipts([plainReceipt]);
+  const writing = store.recordReceipts([{ ...plainReceipt, request_id: 'r2' }]);
   renameSync(`${path}-receipts`, `${path}.away`);
   await assert.rejects(writing, StoreUnavailable);
   renameSync(`${path}.away`, `${path}-receipts`);
-  await store.recordReceipts([{ ...receipt, request_id: 'r2' }]);
+  await store.recordReceipts([{ ...plainReceipt, request_id: 'r2' }]);
   assert.equal((await store.listReceipts({ limit: 3 })).length, 2);
 });
 
 test('notices that a program wrote over the file, for good', async (t) => {
   for (const suffix of ['', '-receipts']) {
     const { folder, path, store } = await served(t);
-    await store.recordReceipts([receipt]);
+    await store.recordReceipts([plainReceipt]);
     const copy = join(folder, 'copy.db');
     copyFileSync(`${path}${suffix}`, copy);
     await store.ping();
@@ -141,7 +133,9 @@ test('a backup, an import, a vacuum, checkpoints and a large log cause no fault'
   const { folder, path, store, reports } = await served(t);
   const other = new DatabaseSync(path);
   t.after(() => other.close());
-  const insert = other.prepare(`insert into partners (id, name, created_at) values (?, ?, '${receipt.at}')`);
+  const insert = other.prepare(
+    `insert into partners (id, name, created_at) values (?, ?, '${plainReceipt.at}')`,
+  );
   for (let round = 0; round < 40; round += 1) {
     other.exec('begin');
     for (let row = 0; row < 50; row += 1) insert.run(`x${round}-${row}`, 'x'.repeat(200));

@@ -12,14 +12,7 @@ import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
 import { backUpSqlite } from '../../src/sqlite/backup.ts';
 import { openSqlite } from '../../src/sqlite/open.ts';
 import { exported } from '../suite/exports.ts';
-
-const receipt = {
-  at: '2026-01-01T00:00:00.000Z',
-  request_id: 'r1',
-  partner_id: 'acme',
-  key_id: 'KEY_0',
-  outcome: 'GRANTED',
-};
+import { plainReceipt } from '../suite/records.ts';
 
 /** A database with the fixture and a receipt on a disk that cannot be written. */
 async function onReadOnlyDisk(t: TestContext, prepare: (path: string) => void) {
@@ -29,7 +22,7 @@ async function onReadOnlyDisk(t: TestContext, prepare: (path: string) => void) {
   const path = join(disk.folder, 'test.db');
   const store = openSqlite(path, 'sandbox', 'create');
   await fillFixture(store);
-  await store.recordReceipts([receipt]);
+  await store.recordReceipts([plainReceipt]);
   const lines = await exported(store, 'balances');
   await store.close();
   prepare(path);
@@ -52,7 +45,7 @@ for (const [what, prepare] of [
     assert.equal((await store.listReceipts({ limit: 2 })).length, 1);
     assert.deepEqual(await exported(store, 'balances'), made.lines);
     const by = { actor: 'test', action: 'partners create' };
-    const partner = { id: 'new', name: 'new', created_at: receipt.at };
+    const partner = { id: 'new', name: 'new', created_at: plainReceipt.at };
     await assert.rejects(
       store.createPartner(partner, by),
       /can only be read: .* its disk is mounted read-only/,

@@ -181,3 +181,12 @@ export const grant: Grant = {
   status: 'ACTIVE',
   ...times,
 };
+
+/** A receipt of a page of balances. */
+export const plainReceipt = {
+  at: '2026-01-01T00:00:00.000Z',
+  request_id: 'r1',
+  partner_id: 'acme',
+  key_id: 'KEY_0',
+  outcome: 'GRANTED',
+};

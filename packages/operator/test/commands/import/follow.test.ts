@@ -117,15 +117,18 @@ test('a stop loses no line that was read: each is written, or still in the pipe'
   assert.match(said.stdout, new RegExp(`^${read} read, ${read} written, `));
 });
 
-/** A feed that has written one brand and then lost its database, with one more line to write. */
+/** A feed that has written two brands and then lost its database, with one more line to write. */
 async function loseDatabase(t: TestContext) {
   const line = await withPartners(t, ['acme']);
   const { child, said, ended } = startFeed(t, line);
-  child.stdin.write(brandLine('a'));
-  await until(20_000, async () => (await countBrands(line)) === 1);
+  // When the second brand is written, the feed knows of the first.
+  for (const [index, name] of ['a', 'b'].entries()) {
+    child.stdin.write(brandLine(name));
+    await until(20_000, async () => (await countBrands(line)) === index + 1);
+  }
   const away = `${line.databasePath}-away`;
   renameSync(line.databasePath, away);
-  child.stdin.end(brandLine('b'));
+  child.stdin.end(brandLine('c'));
   const lost = /^\S*test\.db was removed or moved\. [^\n]* Retrying until the database returns\.\n/;
   await until(20_000, () => lost.test(said.stderr));
   return { line, child, said, ended, restore: () => renameSync(away, line.databasePath) };
@@ -135,9 +138,9 @@ test('waits for a lost database, also after its input has ended, and reports its
   const { line, said, ended, restore } = await loseDatabase(t);
   restore();
   assert.deepEqual(await ended, [0, null]);
-  assert.equal(said.stdout, '2 read, 2 written, 0 unchanged, 0 stale, 0 deleted, 0 rejected.\n');
+  assert.equal(said.stdout, '3 read, 3 written, 0 unchanged, 0 stale, 0 deleted, 0 rejected.\n');
   assert.match(said.stderr, /returns\.\nThe database answers again, after \d+ s\. The import continues\.\n$/);
-  assert.equal(await countBrands(line), 2);
+  assert.equal(await countBrands(line), 3);
 });
 
 test('stopped without its database, it ends with status 1 and says what to send again', async (t) => {
@@ -147,7 +150,10 @@ test('stopped without its database, it ends with status 1 and says what to send 
   assert.equal(said.stdout, '');
   const [, stopping, ...failure] = said.stderr.split('\n');
   assert.equal(stopping, 'Stopping. Retrying for up to 5 s.');
-  assert.match(failure.join('\n'), /moved\. .* Lines up to 1 were written\. Send all later lines again\.\n$/);
+  assert.match(
+    failure.join('\n'),
+    /moved\. .* Lines up to [12] were written\. Send all later lines again\.\n$/,
+  );
 });
 
 test('does not start without its database, and reads no line', async (t) => {

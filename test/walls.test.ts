@@ -129,8 +129,14 @@ test('all packages have one version, also in the lockfile, and it ends in -dev b
     assert.equal(JSON.parse(read(path)).version, version, path);
     assert.equal(locked[path.replace(/\/?package\.json$/, '')].version, version, path);
   }
-  const inPython = `__version__ = "${version.replace('-dev', '.dev0')}"\n`;
-  assert.ok(read('clients/python/src/partner_network/__init__.py').includes(inPython), inPython);
+  const inPython = version.replace('-dev', '.dev0');
+  for (const [path, name] of [
+    ['clients/python/src/partner_network/__init__.py', `__version__ = "${inPython}"\n`],
+    ['clients/python/README.md', `/docs/clients/partner_network_client-${inPython}-py3-none-any.whl\n`],
+    ['packages/client/README.md', `/docs/clients/partner-network-client-${version}.tgz\n`],
+  ] as const) {
+    assert.ok(read(path).includes(name), `${path} does not name ${name}`);
+  }
   assert.match(version, /^\d+\.\d+\.\d+(-dev)?$/);
 });
 

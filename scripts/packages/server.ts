@@ -16,6 +16,7 @@ import {
 import { stripTypeScriptTypes } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { buildClientPackages } from './clients.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const published = 'packages/partner-network';
@@ -31,6 +32,8 @@ const read = [
   'packages/operator/assets/*.css',
   'packages/service/assets/*.png',
   'packages/service/assets/reference/*.{br,css,html,js,json,svg,txt}',
+  'packages/service/assets/clients/*.{tgz,whl}',
+  '{packages/client,clients/python}/README.md',
   'docs/*/partners/*.{md,json}',
   'deploy/*.{service,socket,timer}',
 ];
@@ -81,4 +84,7 @@ function javascriptOf(file: string): string {
     });
 }
 
-if (import.meta.main) buildServer(join(root, published, 'dist'));
+if (import.meta.main) {
+  await buildClientPackages();
+  buildServer(join(root, published, 'dist'));
+}

@@ -38,7 +38,7 @@ export function disagreements(files: Files): string[] {
   if (faults.length > 0) return faults;
   return [
     manifestFaults,
-    pythonFaults,
+    clientFaults,
     lockfileFaults,
     changelogFaults,
     apiFaults,
@@ -61,10 +61,18 @@ function manifestFaults(files: Files, version: string): string[] {
   });
 }
 
-function pythonFaults(files: Files, version: string): string[] {
-  const path = 'clients/python/src/partner_network/__init__.py';
-  const [, found] = /^__version__ = "(.*)"$/m.exec(files.read(path) ?? '') ?? [];
-  return found === version ? [] : [`${path} has version ${found}, not ${version}.`];
+/** The files of the clients that name the version, and where. */
+const clientPlaces: Readonly<Record<string, RegExp>> = {
+  'clients/python/src/partner_network/__init__.py': /^__version__ = "(.*)"$/m,
+  'clients/python/README.md': /partner_network_client-(.*)-py3/,
+  'packages/client/README.md': /partner-network-client-(.*)\.tgz/,
+};
+
+function clientFaults(files: Files, version: string): string[] {
+  return Object.entries(clientPlaces).flatMap(([path, place]) => {
+    const [, found] = place.exec(files.read(path) ?? '') ?? [];
+    return found === version ? [] : [`${path} has version ${found}, not ${version}.`];
+  });
 }
 
 /** The parts of a package.json that its lockfile repeats. */

@@ -41,13 +41,18 @@ const own = versionOf(repository);
 const version = own.replace(/-dev$/, '');
 
 const python = 'clients/python/src/partner_network/__init__.py';
+const inClients = [python, 'clients/python/README.md', 'packages/client/README.md'];
 
-/** The manifests, the lockfile and the client for Python with another version. */
+/** The manifests, the lockfile and the clients with another version. */
 function atVersion(next: string, files = repository): Record<string, string> {
   const paths = ['package.json', 'package-lock.json', ...files.list('packages/*/package.json')];
   const changed = paths.map((path) => [path, files.read(path)!.replaceAll(`"${own}"`, `"${next}"`)]);
-  const inPython = files.read(python)!.replace(own.replace('-dev', '.dev0'), next);
-  return { ...Object.fromEntries(changed), [python]: inPython };
+  const inPython = own.replace('-dev', '.dev0');
+  const clients = inClients.map((path) => [
+    path,
+    files.read(path)!.replace(own, next).replace(inPython, next),
+  ]);
+  return Object.fromEntries([...changed, ...clients]);
 }
 
 /** The tree as if it were ready for its release. */
@@ -66,7 +71,12 @@ const client = 'packages/client/package.json';
 
 /** Each fault, and the files that have it. */
 const faults: Readonly<Record<string, Record<string, string | undefined>>> = {
-  [`${python} has version 9.9.9, not ${version}.`]: replaced(python, version, '9.9.9', ready),
+  ...Object.fromEntries(
+    inClients.map((path) => [
+      `${path} has version 9.9.9, not ${version}.`,
+      replaced(path, version, '9.9.9', ready),
+    ]),
+  ),
   [`${client} has version 9.9.9, not ${version}.`]: replaced(
     client,
     `"version": "${version}"`,

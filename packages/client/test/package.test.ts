@@ -1,6 +1,6 @@
 /** The client as partners install it: built and packed. */
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, extname, join, relative } from 'node:path';
@@ -9,6 +9,9 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { installTools } from '../../../scripts/install-tools.ts';
+import { buildClientPackages } from '../../../scripts/packages/clients.ts';
+import { codeOfGuide } from '../../testkit/clients/guide.ts';
+import { temporaryFolder } from '../../testkit/fixtures/folder.ts';
 import { programsOnPath } from '../../testkit/servers/programs.ts';
 import { playOnCommandLine } from './runtimes/play.ts';
 import { expectedProof } from './runtimes/scenario.ts';
@@ -40,15 +43,23 @@ test('the package contains two programs, their types, a README and a license', (
   assert.deepEqual(files.sort(), [...others, ...declarations].sort());
 });
 
-test('the README names the commands that pack the client, and their file', () => {
-  const readme = readFileSync(join(packed.installed, 'README.md'), 'utf8');
-  const commands = [...readme.matchAll(/^```sh\n(.*?)\n```$/gms)].flatMap(([, text]) => text!.split('\n'));
-  assert.deepEqual(commands, [
-    'npm ci',
-    'npm pack -w @partner-network/client --pack-destination "$HOME"',
-    'npm install "$HOME"/partner-network-client-*.tgz',
-  ]);
-  assert.match(packed.filename, /^partner-network-client-\d[\w.-]*\.tgz$/);
+test('with an address and a key, a partner installs the client and runs a program', async (t) => {
+  await buildClientPackages();
+  const stage = await startStage();
+  t.after(stage.close);
+  const folder = temporaryFolder(t);
+  const [install = '', program = ''] = await codeOfGuide(stage.sandbox, 'javascript');
+  // No registry can be reached.
+  const settings = { npm_config_registry: 'http://127.0.0.1:9', npm_config_audit: 'false', HOME: folder };
+  execFileSync('sh', ['-ec', install], { cwd: folder, env: { PATH: process.env.PATH, ...settings } });
+  writeFileSync(join(folder, 'first.mjs'), program);
+  const PARTNER_NETWORK_BASE_URL = `${stage.sandbox}/network/v1`;
+  const { stdout, stderr } = spawnSync(process.execPath, ['first.mjs'], {
+    cwd: folder,
+    env: { PARTNER_NETWORK_API_KEY: stage.apiKey, PARTNER_NETWORK_BASE_URL },
+    encoding: 'utf8',
+  });
+  assert.deepEqual([stdout, stderr], ['Little Greens\n', '']);
 });
 
 test('the package depends on nothing and runs nothing when it is installed', () => {

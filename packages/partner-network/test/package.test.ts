@@ -21,8 +21,10 @@ import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { installTools } from '../../../scripts/install-tools.ts';
+import { tarball as clientTarball, wheel, wheelBuilder } from '../../../scripts/packages/clients.ts';
 import { buildServer } from '../../../scripts/packages/server.ts';
 import { ownManifest } from '../../common/src/version.ts';
+import { guideList } from '../../service/src/reference/guides.ts';
 import { temporaryFolder } from '../../testkit/fixtures/folder.ts';
 import { demoVariables } from '../../testkit/fixtures/partner.ts';
 import { type Finished, run, type Surroundings, start, unprivileged } from '../../testkit/fixtures/run.ts';
@@ -78,14 +80,17 @@ test('the package contains the sources as JavaScript, the files that they read, 
   const others = [
     'packages/operator/assets/console.css',
     'packages/service/assets/brand-placeholder.png',
-    ...['LICENSE-scalar.txt', 'guides.html', 'icon.svg', 'library.js.br', 'library.json', 'page.html'].map(
+    ...['LICENSE-scalar.txt', 'guide.html', 'icon.svg', 'library.js.br', 'library.json', 'page.html'].map(
       (name) => `packages/service/assets/reference/${name}`,
     ),
     'packages/service/assets/reference/start.js',
     'packages/service/assets/reference/style.css',
     'packages/partner-network/package.json',
     ...globSync('packages/{service,store}/src/**/{*.lua,*migrations/*.sql}', { cwd: root }),
-    ...globSync('docs/*/partners/*.md', { cwd: root }),
+    ...[clientTarball, ...(wheelBuilder() === undefined ? [] : [wheel])].map(
+      (name) => `packages/service/assets/clients/${name}`,
+    ),
+    ...globSync(['docs/*/partners/*.md', '{packages/client,clients/*}/README.md'], { cwd: root }),
     'docs/reference/partners/partner-network.postman_collection.json',
     ...globSync('deploy/*.{service,socket,timer}', { cwd: root }),
   ];
@@ -170,7 +175,8 @@ test('an unprivileged user runs a read-only package, whose sandbox has its guide
     return text(path);
   };
   const { guides } = JSON.parse(await text('/guides.json'));
-  assert.equal(guides.length, globSync('docs/*/partners/*.md', { cwd: root }).length);
+  assert.equal(guides.length, guideList.length);
+  assert.equal((await text(`/clients/${clientTarball}`)).slice(0, 1), '\u001f', 'a gzip file');
   const page = await text('');
   const [, library = ''] = /src="docs(\/library-[^"]+)"/.exec(page) ?? [];
   assert.ok((await text(library)).length > 1_000_000);

@@ -32,6 +32,8 @@ export async function startStage(files: Files = {}) {
   await once(front, 'listening');
   const origin = `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
   return {
+    /** The address of the sandbox itself. */
+    sandbox: `http://127.0.0.1:${sandboxPort}`,
     origin,
     baseUrl: `${origin}/network/v1`,
     silentUrl: `${origin}/silent/network/v1`,

@@ -167,7 +167,11 @@ function withGuides(openapi, guides, demoKey) {
   });
   const taken = introduced.map(slugOf);
   const added = guides.filter(({ name }) => !taken.includes(name));
-  const ofKind = (wanted) => added.filter(({ kind }) => kind === wanted).map(({ name }) => name);
+  const groups = Map.groupBy(added, ({ group }) => group);
+  const [start, ...others] = Array.from(groups, ([name, members]) => ({
+    name,
+    tags: members.map((guide) => guide.name),
+  }));
   return {
     ...openapi,
     info: introductionOf(openapi.info, demoKey),
@@ -180,12 +184,7 @@ function withGuides(openapi, guides, demoKey) {
       ...added.map(({ name, title, text }) => ({ name, 'x-displayName': title, description: text })),
       ...introduced,
     ],
-    'x-tagGroups': [
-      { name: 'Start', tags: ofKind('tutorials') },
-      { name: 'Operations', tags: introduced.map(({ name }) => name) },
-      { name: 'How-to guides', tags: ofKind('how-to') },
-      { name: 'Reference', tags: ofKind('reference') },
-    ],
+    'x-tagGroups': [start, { name: 'Operations', tags: introduced.map(({ name }) => name) }, ...others],
   };
 }
 

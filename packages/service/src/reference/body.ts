@@ -1,5 +1,5 @@
 import { promisify } from 'node:util';
-import type { Route } from '@partner-network/http/handle';
+import type { Exchange, Route } from '@partner-network/http/handle';
 import { headerValues } from '@partner-network/http/request';
 
 const encodings = ['br', 'gzip', 'identity'] as const;
@@ -62,4 +62,11 @@ function encodingFor(rawHeaders: readonly string[]): Encoding {
   const accepted = offers.filter((offer) => !/;\s*q=0(\.0*)?\s*$/.test(offer));
   const names = accepted.map((offer) => offer.split(';', 1)[0]!.trim());
   return encodings.find((encoding) => names.includes(encoding)) ?? 'identity';
+}
+
+/** Answers with the address of a page. */
+export function redirect(exchange: Exchange, location: string): string {
+  exchange.status = 303;
+  exchange.headers.push('Location', location, 'Cache-Control', 'no-store');
+  return '';
 }

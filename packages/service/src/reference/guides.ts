@@ -1,37 +1,39 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { sandboxOrigin } from '@partner-network/contract/operations';
 
-/** A page for partners, shown in the reference. */
-export interface Guide {
-  /** The name of its file. A guide about a listing has the name of the listing's tag. */
-  readonly name: string;
-  /** The folder of its kind: tutorials, how-to or reference. */
-  readonly kind: string;
+/** A page for partners, which the service shows at /docs/guides/NAME. */
+export interface Guide extends Listed {
   readonly title: string;
+  /** Its first paragraph, and links to its sections. */
+  readonly summary: string;
   readonly text: string;
 }
 
-const docs = new URL('../../../../docs/', import.meta.url);
+interface Listed {
+  /** A guide about a listing has the name of the listing's tag. */
+  readonly name: string;
+  /** The heading under which the reference names it. */
+  readonly group: string;
+  readonly file: string;
+  readonly title?: string;
+}
 
-const kinds = ['tutorials', 'how-to', 'reference'];
+/** All guides, in the order in which they are shown. */
+export const guideList: readonly Listed[] = [
+  listed('Start', 'docs/tutorials/partners', 'quick-start', 'rehearse-failures'),
+  { name: 'javascript', group: 'Clients', file: 'packages/client/README.md', title: 'Client for JavaScript' },
+  { name: 'python', group: 'Clients', file: 'clients/python/README.md', title: 'Client for Python' },
+  listed('Clients', 'docs/how-to/partners', 'command-line', 'use-your-own-tools'),
+  listed('How-to guides', 'docs/how-to/partners', 'pagination', 'errors', 'rate-limits', 'keys'),
+  listed('Reference', 'docs/reference/partners', 'brands', 'balances', 'environments-and-scopes'),
+  listed('Reference', 'docs/reference/partners', 'error-catalogue', 'sandbox'),
+].flat();
 
-/** The order of the guides of a kind. Others follow by name. */
-const order = [
-  'quick-start',
-  'rehearse-failures',
-  'command-line',
-  'use-your-own-tools',
-  'pagination',
-  'errors',
-  'rate-limits',
-  'keys',
-  'brands',
-  'balances',
-  'environments-and-scopes',
-  'error-catalogue',
-  'sandbox',
-];
+function listed(group: string, folder: string, ...names: string[]): Listed[] {
+  return names.map((name) => ({ name, group, file: `${folder}/${name}.md` }));
+}
+
+const root = new URL('../../../../', import.meta.url);
 
 /** The key that the guides tell the reader to set. Other demo keys are the subject of a text and stay. */
 const exampleKey = /(?<=PARTNER_NETWORK_API_KEY=)pn_test_demo\w+/g;
@@ -42,58 +44,54 @@ interface Surroundings {
   readonly key: string;
   /** Whether this service is a sandbox with the demo data, which the guides are written for. */
   readonly isOwnSandbox: boolean;
-  /** Other files of docs/ that this service has, and their paths. */
+  /** Other files of the repository that this service has, and their paths. */
   readonly files: Readonly<Record<string, string>>;
+  /** The address of /docs/guides, relative to the page that shows the texts. */
+  readonly guidesAt: string;
 }
 
 /** Reads the guides from the files that the repository shows, adapted to the service that serves them. */
-export async function readGuides({ publicUrl, key, isOwnSandbox, files }: Surroundings): Promise<Guide[]> {
-  const guides = await guideFiles();
+export function readGuides(surroundings: Surroundings): Promise<Guide[]> {
+  const { publicUrl, key, isOwnSandbox, files, guidesAt } = surroundings;
   const addressOf = ({ pathname, hash }: URL) => {
-    const guide = guides.find((other) => other.pathname === pathname);
-    if (guide !== undefined)
-      return hash === '' ? `#tag/${nameOf(guide)}` : `#${nameOf(guide)}-${hash.slice(1)}`;
-    const path = files[pathname.slice(docs.pathname.length)];
-    return path && publicUrl + path;
+    const path = pathname.slice(root.pathname.length);
+    const name = guideList.find(({ file }) => file === path)?.name;
+    if (name !== undefined) return `${guidesAt}${name}${hash && `#${name}-${hash.slice(1)}`}`;
+    return files[path] && publicUrl + files[path];
   };
   return Promise.all(
-    guides.map(async (file) => {
-      const name = nameOf(file);
-      const kind = file.pathname.slice(docs.pathname.length).split('/')[0]!;
-      const markdown = await readFile(file, 'utf8');
+    guideList.map(async (guide): Promise<Guide> => {
+      const { name, file } = guide;
+      const markdown = await readFile(new URL(file, root), 'utf8');
       const [, title = name, body = ''] = /^# ([^\n]+)\n(.*)$/s.exec(markdown) ?? [];
-      const text = withAnchors(file, body.trim(), addressOf);
+      let text = withAnchors(guide, body.trim(), addressOf);
       // Elsewhere, this guide is about a sandbox on the reader's machine: its address and key stay.
-      if (name === 'sandbox' && !isOwnSandbox) return { name, kind, title, text };
-      const addressed = text.replaceAll(sandboxOrigin, () => publicUrl);
-      return { name, kind, title, text: addressed.replaceAll(exampleKey, () => key) };
+      if (name !== 'sandbox' || isOwnSandbox) {
+        text = text.replaceAll(sandboxOrigin, () => publicUrl).replaceAll(exampleKey, () => key);
+      }
+      return { title, ...guide, text, summary: summaryOf(text, `${guidesAt}${name}`) };
     }),
   );
 }
 
-/** The files of all guides, in the order in which they are shown. */
-export async function guideFiles(): Promise<URL[]> {
-  const rank = (file: URL) => (order.includes(nameOf(file)) ? order.indexOf(nameOf(file)) : order.length);
-  const folders = kinds.map(async (kind) => {
-    const folder = new URL(`${kind}/partners/`, docs);
-    const names = (await readdir(folder)).filter((name) => name.endsWith('.md')).sort();
-    return names.map((name) => new URL(name, folder)).sort((left, right) => rank(left) - rank(right));
-  });
-  return (await Promise.all(folders)).flat();
-}
-
-function nameOf(file: URL): string {
-  return basename(file.pathname, '.md');
+function summaryOf(text: string, address: string): string {
+  const headings = text.matchAll(/^## <a id="([^"]+)"><\/a>(.+)$/gm);
+  const sections = Array.from(headings, ([, id, title]) => `[${title}](${address}#${id})`);
+  return `${text.split('\n\n', 1)[0]}\n\n[Read this guide](${address}): ${sections.join(' · ')}`;
 }
 
 /** Makes links lead to where the service has their target. A link to any other file becomes plain text. */
-function withAnchors(file: URL, text: string, addressOf: (target: URL) => string | undefined): string {
+function withAnchors(
+  { name, file }: Listed,
+  text: string,
+  addressOf: (target: URL) => string | undefined,
+): string {
   const linked = (_: string, label: string, target: string) => {
-    const address = addressOf(new URL(target, file));
+    const address = addressOf(new URL(target, new URL(file, root)));
     return address === undefined ? label : `[${label}](${address})`;
   };
   const headed = (_: string, level: string, title: string) =>
-    `${level} <a id="${nameOf(file)}-${slugOf(title)}"></a>${title}`;
+    `${level} <a id="${name}-${slugOf(title)}"></a>${title}`;
   // Every second part is a code block, which stays unchanged.
   const parts = text.split(/(^```.*?^```$)/gms).map((part, index) => {
     if (index % 2 === 1) return part;

@@ -25,7 +25,7 @@ const blocks = /^```(\w*)\n(.*?)^```$|^(?:[^\n]+(?:\n(?!```)|$))+/gms;
 const heading = /^(#{2,5}) (?:<a id="([^"]+)"><\/a>)?(.+)$/;
 const listItem = /^(?:-|\d+\.) /m;
 
-/** Renders whole blocks. A heading is one level deeper than in the source, below the title of its guide. */
+/** Renders whole blocks. */
 export function rendered(markdown: string): string {
   return Array.from(markdown.matchAll(blocks), ([block, , code]) =>
     code === undefined ? textBlock(block.trim()) : `<pre><code>${escaped(code)}</code></pre>`,
@@ -35,7 +35,7 @@ export function rendered(markdown: string): string {
 function textBlock(block: string): string {
   const [, marks, id, title = ''] = heading.exec(block) ?? [];
   if (marks !== undefined) {
-    const level = marks.length + 1;
+    const level = marks.length;
     return `<h${level}${id === undefined ? '' : ` id="${id}"`}>${inline(title)}</h${level}>`;
   }
   if (block.startsWith('|')) return table(block.split('\n'));

@@ -57,16 +57,12 @@ interface Described {
 }
 
 /** Renders the introduction, the operations, a list of the guides, and links that skip to an operation. */
-export function plainReference(openapi: object, guides: readonly Guide[], guidesAddress: string) {
+export function plainReference(openapi: object, guides: readonly Guide[], guidesAt: string) {
   const { info, servers, paths, components } = openapi as OpenApi;
   const base = escaped(servers[0]!.url);
   const operations = Object.entries(paths).map(([path, { get }]) => ({ path, get, id: idOf(path, get) }));
   const links = (words: string) =>
     operations.map(({ get, id }) => `<a href="#${id}">${words}${get.summary}</a>`);
-  const guideLinks = guides.map(({ name, title }) => {
-    const id = `tag/${name}`;
-    return `<a id="${id}" href="${guidesAddress}#${id}">${inline(title)}</a>`;
-  });
   const plain = `<h1>${info.title}</h1>
 <p>Version ${info.version} · Base URL <code>${base}</code></p>
 ${rendered(info.description)}
@@ -74,7 +70,7 @@ ${rendered(info.description)}
 <h2>Operations</h2>
 ${listOf(links(''))}
 <h2>Guides</h2>
-${listOf(guideLinks)}
+${guideIndex(guides, guidesAt)}
 </nav>
 <h2>Authentication</h2>
 ${rendered(components.securitySchemes.ApiKey.description)}
@@ -82,14 +78,11 @@ ${operations.map(({ path, get, id }) => operationSection(components, get, id, ba
   return { skipLinks: links('Skip to ').join('\n'), plain };
 }
 
-/** Renders all guides, one after the other, below their list. */
-export function plainGuides(guides: readonly Guide[]): string {
-  const links = guides.map(({ name, title }) => `<a href="#tag/${name}">${inline(title)}</a>`);
-  const sections = guides.map(
-    ({ name, title, text }) =>
-      `<section id="tag/${name}">\n<h2>${inline(title)}</h2>\n${rendered(text)}\n</section>`,
+/** Renders the links to all guides. Their ids are those that the library gives the guides. */
+export function guideIndex(guides: readonly Guide[], guidesAt: string): string {
+  return listOf(
+    guides.map(({ name, title }) => `<a id="tag/${name}" href="${guidesAt}${name}">${inline(title)}</a>`),
   );
-  return `<nav aria-label="Guides">${listOf(links)}</nav>\n${sections.join('\n')}`;
 }
 
 function listOf(items: readonly string[]): string {

@@ -1,13 +1,14 @@
 /** The reference at /docs: a bundled library shows the OpenAPI document and the guides for partners. */
 import { createHash, randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { type Environment, keyPrefixes } from '@partner-network/contract/environments';
 import type { Rates } from '@partner-network/contract/openapi/document';
-import { openApiPath } from '@partner-network/contract/operations';
+import { openApiPath, operations } from '@partner-network/contract/operations';
 import { fillIn } from '@partner-network/contract/sentence';
 import type { Route } from '@partner-network/http/handle';
-import { type Body, bodyOf, bodyOfBrotli, bodyRoute } from './body.ts';
+import { type Body, bodyOf, bodyOfBrotli, bodyRoute, redirect } from './body.ts';
+import { guideList, readGuides } from './guides.ts';
 
 export interface Surroundings {
   readonly environment: Environment;
@@ -16,7 +17,8 @@ export interface Surroundings {
   readonly demoKey?: string | undefined;
 }
 
-const folder = new URL('../../assets/reference/', import.meta.url);
+const assets = new URL('../../assets/', import.meta.url);
+const folder = new URL('reference/', assets);
 const library: { version: string; sha256: string } = JSON.parse(
   readFileSync(new URL('library.json', folder), 'utf8'),
 );
@@ -44,14 +46,14 @@ export const style = ownFile('style.css', 'text/css; charset=utf-8');
 export const icon = ownFile('icon.svg', 'image/svg+xml');
 const libraryPath = `/docs/library-${library.version}-${library.sha256.slice(0, 8)}.js`;
 const guidesPath = '/docs/guides.json';
-const plainGuidesPath = '/docs/guides';
+const guideIndexPath = '/docs/guides';
 
-const collectionFile = 'reference/partners/partner-network.postman_collection.json';
+const collectionFile = 'docs/reference/partners/partner-network.postman_collection.json';
 const collectionPath = '/docs/partner-network.postman_collection.json';
 
 const template = (name: string) => readFileSync(new URL(name, folder), 'utf8');
 const pageTemplate = template('page.html');
-const guidesTemplate = template('guides.html');
+const guideTemplate = template('guide.html');
 /** Addresses on the page are relative, so that it works under a path prefix of a proxy. */
 const relativeFiles = {
   library: libraryPath.slice(1),
@@ -61,6 +63,19 @@ const relativeFiles = {
   guides: guidesPath.slice(1),
   document: openApiPath.slice(1),
 };
+
+const clients = new URL('clients/', assets);
+
+/** The paths of the packages with our clients. A checkout has none before "npm run docs" has built them. */
+const clientPackages = (existsSync(clients) ? readdirSync(clients) : []).map((name): [string, Route] => [
+  `/docs/clients/${name}`,
+  {
+    async answer({ headers }) {
+      headers.push('Content-Type', 'application/octet-stream', 'Cache-Control', 'no-cache', ...isolation);
+      return readFile(new URL(name, clients));
+    },
+  },
+]);
 
 /** The paths of the reference. The library, the guides and the OpenAPI document are loaded on first use. */
 export function referenceRoutes(surroundings: Surroundings, rates: Rates): [string, Route][] {
@@ -72,25 +87,37 @@ export function referenceRoutes(surroundings: Surroundings, rates: Rates): [stri
     const { openApiDocument } = await import('@partner-network/contract/openapi/document');
     return openApiDocument({ environment, publicUrl: publicUrl() }, rates);
   };
-  const read = async () => {
-    const { readGuides } = await import('./guides.ts');
-    const key = offered ?? `${keyPrefixes[environment]}…`;
-    return readGuides({
+  const read = (guidesAt: string) =>
+    readGuides({
       publicUrl: publicUrl(),
-      key,
+      key: offered ?? `${keyPrefixes[environment]}…`,
       isOwnSandbox: offered !== undefined,
       files: { [collectionFile]: collectionPath },
+      guidesAt,
     });
-  };
-  const collection = bodyOf(() => readFile(new URL(`../../../../docs/${collectionFile}`, import.meta.url)));
-  const guides = bodyOf(async () => Buffer.from(JSON.stringify({ demoKey: offered, guides: await read() })));
-  const plainGuidesPage = bodyOf(async () => {
-    const { plainGuides } = await import('./plain.ts');
-    return Buffer.from(fillIn(guidesTemplate, { ...relativeFiles, plain: plainGuides(await read()) }));
+  const collection = bodyOf(() => readFile(new URL(`../../../../${collectionFile}`, import.meta.url)));
+  const guides = bodyOf(async () => {
+    const shown = (await read('docs/guides/')).map(({ name, group, title, text, summary }) => {
+      const isOfListing = operations.some((operation) => operation.name === name);
+      return { name, group, title, text: isOfListing ? text : summary };
+    });
+    return Buffer.from(JSON.stringify({ demoKey: offered, guides: shown }));
+  });
+  const guidePages = guideList.map(({ name }): [string, Route] => {
+    const text = async () => {
+      const { rendered } = await import('./markdown.ts');
+      const guide = (await read('')).find((other) => other.name === name)!;
+      return { title: guide.title, text: rendered(guide.text) };
+    };
+    return [`${guideIndexPath}/${name}`, guidePage('../../', text)];
+  });
+  const index = guidePage('../', async () => {
+    const { guideIndex } = await import('./plain.ts');
+    return { title: 'Guides', text: guideIndex(await read('guides/'), 'guides/') };
   });
   const page = bodyOf(async () => {
     const { plainReference } = await import('./plain.ts');
-    const plain = plainReference(await document(), await read(), plainGuidesPath.slice(1));
+    const plain = plainReference(await document(), await read('docs/guides/'), 'docs/guides/');
     return Buffer.from(fillIn(pageTemplate, { ...relativeFiles, ...plain, nonce: '{nonce}' }));
   });
   const openApi = bodyOf(async () => Buffer.from(JSON.stringify(await document())));
@@ -100,7 +127,9 @@ export function referenceRoutes(surroundings: Surroundings, rates: Rates): [stri
     [libraryPath, fileRoute(stored, javascript, oneYear)],
     [guidesPath, fileRoute(guides, json, 'no-cache')],
     [collectionPath, fileRoute(collection, json, 'no-cache')],
-    [plainGuidesPath, bodyRoute(plainGuidesPage, plainHeaders)],
+    [guideIndexPath, index],
+    ...guidePages,
+    ...clientPackages,
     start,
     style,
     icon,
@@ -108,17 +137,17 @@ export function referenceRoutes(surroundings: Surroundings, rates: Rates): [stri
   ];
 }
 
+/** A page without scripts. `up` leads from it to the root of the service. */
+function guidePage(up: string, content: () => Promise<{ title: string; text: string }>): Route {
+  const page = async () => fillIn(guideTemplate, { ...relativeFiles, up, ...(await content()) });
+  return bodyRoute(
+    bodyOf(async () => Buffer.from(await page())),
+    plainHeaders,
+  );
+}
+
 /** Leads from the address of a sandbox to its reference. Relative, so that it works under a path prefix. */
-const home: [path: string, Route] = [
-  '/',
-  {
-    async answer(exchange) {
-      exchange.status = 303;
-      exchange.headers.push('Location', 'docs', 'Cache-Control', 'no-store');
-      return '';
-    },
-  },
-];
+const home: [path: string, Route] = ['/', { answer: async (exchange) => redirect(exchange, 'docs') }];
 
 const htmlHeaders = ['Content-Type', 'text/html; charset=utf-8', ...isolation];
 

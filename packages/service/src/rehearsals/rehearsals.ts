@@ -16,10 +16,11 @@ import {
   type Routes,
   respond,
 } from '@partner-network/http/handle';
-import { splitTarget } from '@partner-network/http/request';
+import { headerValues, splitTarget } from '@partner-network/http/request';
 import type { Reads } from '@partner-network/store/port';
 import { identify, requireValid } from '../auth/authenticate.ts';
 import { createKeyCache, isGoodKey } from '../auth/key-cache.ts';
+import { redirect } from '../reference/body.ts';
 import { type RehearsalsBounds, rehearsalsBounds } from './bounds.ts';
 import { cutOff } from './connections.ts';
 import { faults, headersOf, nextCursor, type Page, shortened } from './faults.ts';
@@ -105,9 +106,16 @@ export async function openRehearsals(
   };
 }
 
-/** Finds the usual routes, the list of scenarios, and the routes of all runs. */
+/** Finds the usual routes, the list of scenarios (a page for a browser), and the routes of all runs. */
 function withRehearsals(usual: Routes, verdictRoute: (path: RehearsalPath) => Route): Routes {
-  const list: Route = { answer: async (exchange) => json(exchange, { scenarios: scenarioList }) };
+  const list: Route = {
+    async answer(exchange) {
+      exchange.headers.push('Vary', 'Accept');
+      const isBrowser = headerValues(exchange.rawHeaders, 'accept').join().includes('text/html');
+      if (isBrowser) return redirect(exchange, 'docs/guides/sandbox#sandbox-rehearsals');
+      return json(exchange, { scenarios: scenarioList });
+    },
+  };
   return {
     get(path) {
       if (path === '/rehearsals') return list;

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
-import { basename } from 'node:path';
 import { test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { Environment } from '@partner-network/contract/environments';
@@ -11,16 +10,18 @@ import { demoKeys } from '../../../operator/src/demo/data.ts';
 import { assertRefused, exchangeOf } from '../../../testkit/fixtures/http.ts';
 import { pluck } from '../../../testkit/fixtures/pluck.ts';
 import { startTestService } from '../../../testkit/fixtures/service.ts';
-import type { Guide } from '../../src/reference/guides.ts';
+import { type Guide, guideList } from '../../src/reference/guides.ts';
 import { referenceRoutes } from '../../src/reference/routes.ts';
 
 const assets = new URL('../../assets/reference/', import.meta.url);
-const documents = new URL('../../../../docs/', import.meta.url);
+const root = new URL('../../../../', import.meta.url);
 const publicUrl = 'https://network.example';
 const demoKey = 'pn_test_demo';
 
+/** All routes, except those of the packages with clients, which a checkout may have or not. */
 function routesOf(environment: Environment) {
-  return new Map(referenceRoutes({ environment, publicUrl: () => publicUrl, demoKey }, { brands: 50 }));
+  const routes = referenceRoutes({ environment, publicUrl: () => publicUrl, demoKey }, { brands: 50 });
+  return new Map(routes.filter(([path]) => !path.startsWith('/docs/clients/')));
 }
 
 /** The response of a path to a client that accepts these encodings. */
@@ -31,8 +32,17 @@ async function answerOf(routes: ReturnType<typeof routesOf>, path: string, accep
   return { body, header: (name: string) => headers[headers.indexOf(name) + 1] };
 }
 
-async function guidesOf(environment: Environment): Promise<{ demoKey?: string; guides: Guide[] }> {
+async function shownGuides(environment: Environment): Promise<{ demoKey?: string; guides: Guide[] }> {
   return JSON.parse((await answerOf(routesOf(environment), '/docs/guides.json')).body.toString());
+}
+
+/** The page of each guide, by name. */
+async function guidePages(environment: Environment): Promise<Map<string, string>> {
+  const routes = routesOf(environment);
+  const pages = guideList.map(async ({ name }): Promise<[string, string]> => {
+    return [name, (await answerOf(routes, `/docs/guides/${name}`)).body.toString()];
+  });
+  return new Map(await Promise.all(pages));
 }
 
 test('the library has the recorded digest, and its license is included', () => {
@@ -80,11 +90,11 @@ test('files with a digest in their name are cached for a year, the others are re
   const routes = routesOf('production');
   const page = (await answerOf(routes, '/docs')).body.toString();
   const named = Array.from(page.matchAll(/(?:href|src)="(docs\/[^"#]+)/g), ([, path]) => `/${path}`);
-  // Only a guide links to the collection.
-  const collection = '/docs/partner-network.postman_collection.json';
+  // Only guides link to these.
+  const others = ['/docs/partner-network.postman_collection.json', '/docs/guides'];
   const paths = routes.keys().filter((path) => path.startsWith('/docs'));
-  assert.deepEqual(new Set(['/docs', collection, ...named]), new Set(paths));
-  for (const path of [collection, ...named]) {
+  assert.deepEqual(new Set(['/docs', ...others, ...named]), new Set(paths));
+  for (const path of [...others, ...named]) {
     const isKept = /-[0-9a-f]{8}\.(js|css|svg)$/.test(path);
     const expected = isKept ? 'public, max-age=31536000, immutable' : 'no-cache';
     assert.equal((await answerOf(routes, path)).header('Cache-Control'), expected);
@@ -107,60 +117,59 @@ test('the page runs only our own scripts, and styles need a nonce that is never 
   assert.equal(nonces.size, 2);
 });
 
-test('the guides are all pages for partners, in order, and no link on them is dead', async () => {
-  const { guides } = await guidesOf('production');
-  const files = globSync('*/partners/*.md', { cwd: documents }).map((file) => basename(file));
-  assert.deepEqual(guides.map(({ name }) => `${name}.md`).sort(), files.sort());
-  assert.equal(
-    new Set(pluck(guides, 'name')).size,
-    guides.length,
-    'the address of a guide has only its name',
-  );
+test('the guides are all pages for partners and the READMEs of both clients, by group', async () => {
+  const files = globSync(['docs/*/partners/*.md', '{packages/client,clients/*}/README.md'], { cwd: root });
+  assert.deepEqual(pluck(guideList, 'file').sort(), files.sort());
+  const names = pluck(guideList, 'name');
+  assert.equal(new Set(names).size, names.length, 'the address of a guide has only its name');
+  const { guides } = await shownGuides('production');
+  assert.deepEqual(pluck(guides, 'name'), names);
   assert.equal(guides[0]?.title, 'Quick start');
-  const kinds = ['tutorials', 'how-to', 'reference'];
-  assert.deepEqual([...new Set(pluck(guides, 'kind'))], kinds);
-  const all = guides.map(({ text }) => text).join('\n');
-  const links = Array.from(all.matchAll(/\]\(([^)]+)\)/g), ([, target = '']) => target);
-  assert.ok(links.length > 10);
-  const places = [...guides.map(({ name }) => `tag/${name}`), ...idsIn(all)].map((id) => `#${id}`);
-  const paths = [...routesOf('production').keys()].map((path) => publicUrl + path);
-  assert.deepEqual(
-    links.filter((target) => ![...places, ...paths].includes(target)),
-    [],
-  );
+  const groups = ['Start', 'Clients', 'How-to guides', 'Reference'];
+  assert.deepEqual([...new Set(pluck(guides, 'group'))], groups);
 });
 
-function idsIn(text: string): string[] {
-  return [...text.matchAll(/<a id="([^"]+)">/g)].map(([, id = '']) => id);
-}
+test('the reference has the text of the guides about listings, and a summary of the others', async () => {
+  const { guides } = await shownGuides('production');
+  const textOf = (wanted: string) => guides.find(({ name }) => name === wanted)!.text;
+  for (const name of ['brands', 'balances']) assert.ok(textOf(name).includes('## <a id='), name);
+  const summary = textOf('pagination');
+  assert.match(summary, /^Read all pages of a query\. /);
+  const rules = '[Rules](docs/guides/pagination#pagination-rules) · ';
+  assert.ok(summary.includes(`\n\n[Read this guide](docs/guides/pagination): ${rules}`), summary);
+});
 
 test('the guides name the address of this service, and a demo key in the sandbox only', async () => {
-  const [production, sandbox] = [await guidesOf('production'), await guidesOf('sandbox')];
-  const quickStart = (page: typeof production) => page.guides[0]!.text;
-  assert.match(
-    quickStart(production),
-    /BASE_URL=https:\/\/network\.example\/network\/v1\n.*API_KEY=pn_live_…\n/,
+  const [production, sandbox] = [await guidePages('production'), await guidePages('sandbox')];
+  const quickStart = (pages: typeof production) => pages.get('quick-start')!;
+  const address = 'BASE_URL=https://network.example/network/v1';
+  assert.match(quickStart(production), new RegExp(`${address}\\n.*API_KEY=pn_live_…\\n`));
+  assert.match(quickStart(sandbox), new RegExp(`${address}\\n.*API_KEY=pn_test_demo`));
+  for (const client of ['javascript', 'python']) {
+    assert.match(production.get(client)!, /install https:\/\/network\.example\/docs\/clients\/partner/);
+  }
+  const offered = [await shownGuides('production'), await shownGuides('sandbox')];
+  assert.deepEqual(
+    offered.map((shown) => shown.demoKey),
+    [undefined, demoKey],
   );
-  assert.match(
-    quickStart(sandbox),
-    /BASE_URL=https:\/\/network\.example\/network\/v1\n.*API_KEY=pn_test_demo/,
-  );
-  assert.deepEqual([production.demoKey, sandbox.demoKey], [undefined, demoKey]);
 });
 
 test('a demo key that is the subject of a guide is not replaced', async () => {
   const juniper = demoKeys.find(({ text }) => text.includes('Juniper'))!.text;
   for (const environment of ['production', 'sandbox'] as const) {
-    const { guides } = await guidesOf(environment);
-    const about = guides.filter(({ text }) => text.includes('KEY_JUNIPER'));
-    assert.deepEqual(pluck(about, 'name'), ['sandbox'], 'what is done in a sandbox only is in its own guide');
-    assert.ok(about[0]!.text.includes(`old=${juniper}`), environment);
+    const about = [...(await guidePages(environment))].filter(([, text]) => text.includes('KEY_JUNIPER'));
+    assert.deepEqual(
+      about.map(([name]) => name),
+      ['sandbox'],
+      'what is done in a sandbox only is in its own guide',
+    );
+    assert.ok(about[0]![1].includes(`old=${juniper}`), environment);
   }
 });
 
 test('the guides of a sandbox have its address, others the default address of a sandbox', async () => {
-  const textOf = async (environment: Environment) =>
-    (await guidesOf(environment)).guides.map(({ text }) => text).join('\n');
+  const textOf = async (environment: Environment) => [...(await guidePages(environment)).values()].join('\n');
   assert.ok(!(await textOf('sandbox')).includes(sandboxOrigin));
   assert.ok((await textOf('production')).includes(sandboxOrigin));
 });

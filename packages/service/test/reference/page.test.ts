@@ -1,20 +1,19 @@
 /** The reference in a real browser: what it shows, what it sends and what it stores. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { operations, type Parameter } from '@partner-network/contract/operations';
 import type { Locator, Page, Request } from 'playwright-core';
 import { acmeBrands, keys } from '../../../testkit/fixtures/fixture.ts';
-import { publicUrl, startTestService } from '../../../testkit/fixtures/service.ts';
+import { pluck } from '../../../testkit/fixtures/pluck.ts';
+import { startTestService } from '../../../testkit/fixtures/service.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { launchChromium, needsChromium } from '../../../testkit/servers/chromium.ts';
-import { guideFiles } from '../../src/reference/guides.ts';
+import type { Guide } from '../../src/reference/guides.ts';
 
 const phone = { width: 390, height: 844 };
-const titles = (await guideFiles()).map((file) => /^# (.+)$/m.exec(readFileSync(file, 'utf8'))![1]!);
 
 test('the reference, in a browser', needsChromium, async (t) => {
-  const { port } = await startTestService(t, { demoKey: keys.acme });
+  const { port, call } = await startTestService(t, { demoKey: keys.acme });
   const origin = `http://127.0.0.1:${port}`;
   await using browser = await launchChromium();
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, colorScheme: 'light' });
@@ -34,7 +33,8 @@ test('the reference, in a browser', needsChromium, async (t) => {
 
   await t.test('it names every guide and both operations', async () => {
     const sidebar = page.getByRole('complementary');
-    for (const title of [...titles, 'List brands', 'List balances']) {
+    const { guides } = JSON.parse((await call('/docs/guides.json')).text) as { guides: Guide[] };
+    for (const title of [...pluck(guides, 'title'), 'List brands', 'List balances']) {
       await sidebar.getByText(title, { exact: true }).first().waitFor();
     }
   });
@@ -60,14 +60,19 @@ test('the reference, in a browser', needsChromium, async (t) => {
     }
   });
 
+  await t.test('the search finds the guide for an expired cursor', async () => {
+    await page.keyboard.press('Control+k');
+    const search = page.getByRole('dialog');
+    await search.getByRole('combobox').fill('expired cursor');
+    await search.getByRole('option').filter({ hasText: 'Pagination' }).first().waitFor();
+    await page.keyboard.press('Escape');
+  });
+
   await t.test('every link has a target', async () => {
-    const files = await page.evaluate<string[]>(linksOffPage);
-    const collection = `${publicUrl}/docs/partner-network.postman_collection.json`;
-    assert.deepEqual([...new Set(files)], ['network/v1/openapi.json', collection]);
-    for (const file of files) {
-      const { pathname } = new URL(file, origin);
-      assert.equal((await page.request.get(origin + pathname)).status(), 200);
-    }
+    const addresses = (await page.evaluate<string[]>(linksOffPage)).map((link) => new URL(link, origin));
+    const paths = new Set(pluck(addresses, 'pathname'));
+    assert.ok(paths.has('/network/v1/openapi.json') && paths.has('/docs/guides/sandbox'));
+    for (const path of paths) assert.equal((await page.request.get(origin + path)).status(), 200, path);
   });
 
   await t.test('a call with the offered key goes to the origin of the page', async () => {

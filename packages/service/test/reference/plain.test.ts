@@ -5,14 +5,14 @@ import { errorCatalogue } from '@partner-network/contract/errors';
 import { openApiDocument } from '@partner-network/contract/openapi/document';
 import { balanceSchema, brandSchema } from '@partner-network/contract/records';
 import { scopeMeanings } from '@partner-network/contract/scopes';
-import { startTestService } from '../../../testkit/fixtures/service.ts';
-import type { Guide } from '../../src/reference/guides.ts';
+import { publicUrl, startTestService } from '../../../testkit/fixtures/service.ts';
+import { guideList } from '../../src/reference/guides.ts';
 import { rendered } from '../../src/reference/markdown.ts';
 import { plainReference } from '../../src/reference/plain.ts';
 
 const place = { environment: 'sandbox', publicUrl: 'https://network.example' } as const;
 const document = openApiDocument(place, { brands: 50 });
-const { plain } = plainReference(document, [], 'docs/guides');
+const { plain } = plainReference(document, [], 'docs/guides/');
 const [introduction = '', brands = '', balances = ''] = plain.split('<section ');
 
 /** The text of an entry of a list, without its tags. */
@@ -66,18 +66,21 @@ test('the errors are those of the catalogue, by status', () => {
 
 test('every link of the plain pages has a target', async (t) => {
   const { call } = await startTestService(t);
-  const pages = { '/docs': (await call('/docs')).text, '/docs/guides': (await call('/docs/guides')).text };
-  for (const [path, text] of Object.entries(pages)) {
-    const links = Array.from(text.matchAll(/<a [^>]*href="([^"]+)"/g), ([, link = '']) => link);
-    assert.ok(links.length > 10, path);
-    for (const link of links) {
-      const { origin, pathname, hash } = new URL(link, `https://network.example${path}`);
-      assert.equal(origin, 'https://network.example');
-      const target = pathname in pages ? pages[pathname as keyof typeof pages] : (await call(pathname)).text;
+  const guides = guideList.map(({ name }) => `/docs/guides/${name}`);
+  const pages = new Map<string, string>();
+  for (const path of ['/docs', '/docs/guides', ...guides]) pages.set(path, (await call(path)).text);
+  let links = 0;
+  for (const [path, text] of pages) {
+    for (const [, link = ''] of text.matchAll(/<a [^>]*href="([^"]+)"/g)) {
+      const { origin, pathname, hash } = new URL(link, `${publicUrl}${path}`);
+      assert.equal(origin, publicUrl);
+      const target = pages.get(pathname) ?? (await call(pathname)).text;
       assert.ok(hash === '' || target.includes(` id="${hash.slice(1)}"`), `${path} links to ${link}`);
       assert.doesNotMatch(target, /"NOT_FOUND"/, link);
+      links += 1;
     }
   }
+  assert.ok(links > 100, `${links} links`);
 });
 
 test('the Markdown of our pages is rendered', () => {
@@ -87,7 +90,7 @@ test('the Markdown of our pages is rendered', () => {
       '<p>One <code>a &lt; b</code>\nand <strong>two <code>c</code></strong>.</p>',
     ],
     ['*List* & [more `x`](#tag/x)', '<p><em>List</em> &amp; <a href="#tag/x">more <code>x</code></a></p>'],
-    ['## <a id="a-b"></a>B', '<h3 id="a-b">B</h3>'],
+    ['## <a id="a-b"></a>B', '<h2 id="a-b">B</h2>'],
     ['- one\n  more\n- two', '<ul><li>one\n  more</li><li>two</li></ul>'],
     ['1. one\n2. two', '<ol><li>one</li><li>two</li></ol>'],
     [
@@ -105,9 +108,9 @@ test('the Markdown of our pages is rendered', () => {
 
 test('no Markdown of the guides is left over', async (t) => {
   const { call } = await startTestService(t);
-  const { guides } = JSON.parse((await call('/docs/guides.json')).text) as { guides: Guide[] };
-  for (const { name, text } of guides) {
-    const prose = rendered(text).replaceAll(/<(pre|code)>.*?<\/\1>/gs, '');
+  for (const { name } of guideList) {
+    const { text } = await call(`/docs/guides/${name}`);
+    const prose = text.slice(text.indexOf('<main')).replaceAll(/<(pre|code)>.*?<\/\1>/gs, '');
     assert.doesNotMatch(prose, /```|`|\*\*|\]\(|^\||^#|^- /m, name);
   }
 });

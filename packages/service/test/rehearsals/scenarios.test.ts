@@ -159,4 +159,9 @@ test('GET /rehearsals lists all scenarios, without a key', async (t) => {
     list,
     scenarioNames.map((name) => ({ name, ...scenarios[name] })),
   );
+  const browser = await service.call('/rehearsals', { headers: { accept: 'text/html,*/*;q=0.8' } });
+  assert.equal(browser.status, 303);
+  const { pathname, hash } = new URL(browser.headers.location!, 'http://127.0.0.1/rehearsals');
+  const { text: guide } = await service.call(pathname);
+  assert.ok(guide.includes(` id="${hash.slice(1)}"`));
 });

@@ -157,12 +157,13 @@ export const plainHeaders = [...htmlHeaders, ...policy(`'self'`), 'Cache-Control
 /** The page at /docs. The nonce allows the style elements that the library makes. */
 function pageRoute(page: Body): Route {
   return {
-    async answer({ headers }) {
+    async answer(exchange) {
       const text = (await page('identity')).toString();
       const nonce = randomBytes(16).toString('base64');
-      headers.push(...htmlHeaders, 'Cache-Control', 'no-store', 'Cross-Origin-Opener-Policy', 'same-origin');
-      headers.push(...policy(`'self' 'nonce-${nonce}'`));
-      return text.replace('{nonce}', nonce);
+      const body = bodyOf(async () => Buffer.from(text.replace('{nonce}', nonce)));
+      const kept = ['Cache-Control', 'no-store', 'Cross-Origin-Opener-Policy', 'same-origin'];
+      const headers = [...htmlHeaders, ...kept, ...policy(`'self' 'nonce-${nonce}'`)];
+      return bodyRoute(body, headers).answer(exchange);
     },
   };
 }

@@ -31,6 +31,12 @@ test('the reference, in a browser', needsChromium, async (t) => {
   const client = page.getByRole('dialog', { name: 'API Client' });
   const box = client.getByLabel('Bearer Token');
 
+  await t.test('its first text needs two small files', async () => {
+    const { names, bytes, ms } = await page.evaluate<FirstText>(firstText);
+    t.diagnostic(`first text after ${Math.round(ms)} ms, with ${bytes} bytes of ${names.join(' and ')}`);
+    assert.ok(names.length === 2 && bytes < 12_000, `${bytes} bytes of ${names}`);
+  });
+
   await t.test('it names every guide and both operations', async () => {
     const sidebar = page.getByRole('complementary');
     const { guides } = JSON.parse((await call('/docs/guides.json')).text) as { guides: Guide[] };
@@ -163,6 +169,24 @@ test('the reference, in a browser', needsChromium, async (t) => {
     );
   });
 });
+
+interface FirstText {
+  readonly names: readonly string[];
+  readonly bytes: number;
+  readonly ms: number;
+}
+
+/** The files that the browser needs before it shows text, and when it did. */
+const firstText = `(() => {
+  const resources = performance.getEntriesByType('resource');
+  const blocking = resources.filter(({ renderBlockingStatus }) => renderBlockingStatus === 'blocking');
+  const files = [...performance.getEntriesByType('navigation'), ...blocking];
+  return {
+    names: files.map(({ name }) => new URL(name).pathname),
+    bytes: files.reduce((sum, { transferSize }) => sum + transferSize, 0),
+    ms: performance.getEntriesByName('first-contentful-paint')[0].startTime,
+  };
+})()`;
 
 /** Sends the form, and resolves to its request. */
 async function send(client: Locator): Promise<Request> {

@@ -95,11 +95,11 @@ export const errorCatalogue = {
   ...entries(401, 'API_KEY_ERROR', {
     API_KEY_REVOKED: {
       when: 'The key was revoked.',
-      detail: 'Use another API key or ask us for a new one: this key was revoked.',
+      detail: 'Use another API key, or ask the operator of this service for a new one: this key was revoked.',
     },
     API_KEY_EXPIRED: {
       when: 'The key has expired.',
-      detail: 'Use another API key or ask us for a new one: this key has expired.',
+      detail: 'Use another API key, or ask the operator of this service for a new one: this key has expired.',
     },
     API_KEY_ENVIRONMENT_MISMATCH: {
       when: 'A production key was sent to the sandbox, or a sandbox key to production.',
@@ -109,7 +109,8 @@ export const errorCatalogue = {
   ...entries(403, 'AUTHENTICATION_ERROR', {
     PARTNER_DISABLED: {
       when: "The key's partner is disabled.",
-      detail: 'Contact us to enable access again: it is disabled for your organization.',
+      detail:
+        'Ask the operator of this service to enable access again: it is disabled for your organization.',
     },
     INSUFFICIENT_SCOPES: {
       when: 'The key does not have the scope that the operation requires.',

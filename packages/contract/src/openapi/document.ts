@@ -80,8 +80,8 @@ const info = {
       `${inWords(retryableStatuses)}. First wait for the time in \`Retry-After-Ms\` or \`Retry-After\`, ` +
       'if the response has one. After any other status, the same request fails again.',
     '**Versions.** The version is in the path: `/network/v1`. Within a version, only optional ' +
-      'fields, parameters, error codes and headers are added. Ignore those that you do not know. A change that could ' +
-      'break your program gets a new path, such as `/network/v2`. A beta operation may change in any way.',
+      'fields, parameters, error codes and headers are added. Ignore those that you do not know. A change ' +
+      'that could break your program gets a new path, such as `/network/v2`. A beta operation may change in any way.',
     'HEAD returns the headers of GET. OPTIONS needs no key and returns 204 with `Allow`.',
   ].join('\n\n'),
   contact: { name: 'Partner Network' },

@@ -29,6 +29,10 @@ const checks: Readonly<Record<string, Run>> = {
     'Runs the store, the listings and imports on a Citus cluster, with faults.',
   ),
   'client-runtimes': program('client-runtimes/main.ts', 'Runs the packed client in other runtimes.'),
+  documents: {
+    about: 'Runs every command of the pages for operators, some of them after real faults.',
+    command: `${testing} "test/documents/operators/*.test.ts"`,
+  },
   faults: {
     about: 'Runs all tests with faults of databases and networks.',
     command: `TEST_LONG=1 ${testing} --test-concurrency=2 "packages/service/test/faults/*.test.ts" test/balancer.test.ts`,

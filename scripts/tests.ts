@@ -1,8 +1,12 @@
-/** Runs all tests: each once, then those of listings and imports again on Postgres. Part of `npm test`. */
+/**
+ * Runs all tests: each once, then those of listings and imports again on Postgres. Part of `npm test`, which
+ * leaves out the tests that are too long for it.
+ */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { isLongRun } from '../packages/testkit/fixtures/long-run.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -43,8 +47,9 @@ function runTests(env: Record<string, string>, ...globs: string[]): boolean {
 
 // Ctrl-C ends the tests, and this process then deletes the folder.
 process.on('SIGINT', () => {});
+const ofRepository = isLongRun ? 'test/**/*.test.ts' : 'test/{*,*/*}.test.ts';
 const isPassed =
-  runTests({}, 'packages/{*/test,testkit}/**/*.test.ts', 'clients/*/test/*.test.ts', 'test/**/*.test.ts') &&
+  runTests({}, 'packages/{*/test,testkit}/**/*.test.ts', 'clients/*/test/*.test.ts', ofRepository) &&
   runTests(
     { TEST_ENGINE: 'postgres', TEST_UPGRADED: '1' },
     'packages/service/test/{brands,balances,listings}/*.test.ts',

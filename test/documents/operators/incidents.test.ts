@@ -7,25 +7,25 @@ import { copyFileSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
-import { mountSmallDisk } from '../../packages/service/test/faults/scene/small-disk.ts';
-import { run } from '../../packages/testkit/fixtures/run.ts';
-import { until } from '../../packages/testkit/fixtures/until.ts';
-import { haproxyConfig, startHaproxy, withoutHaproxy } from '../../packages/testkit/servers/haproxy.ts';
+import { mountSmallDisk } from '../../../packages/service/test/faults/scene/small-disk.ts';
+import { run } from '../../../packages/testkit/fixtures/run.ts';
+import { until } from '../../../packages/testkit/fixtures/until.ts';
+import { haproxyConfig, startHaproxy, withoutHaproxy } from '../../../packages/testkit/servers/haproxy.ts';
 import {
   emptyDatabaseOn,
   startPostgres,
   startStandby,
   wholeFile,
   withoutOwnServers,
-} from '../../packages/testkit/servers/postgres.ts';
-import { programsFolder } from '../../packages/testkit/servers/postgres-programs.ts';
-import { programsOnPath } from '../../packages/testkit/servers/programs.ts';
-import { needsOwnRedis, type OwnRedis, startRedis } from '../../packages/testkit/servers/redis.ts';
-import { keepKeysIn } from '../../packages/testkit/watch/logs.ts';
-import { pageFor, root } from '../sources.ts';
-import { type Clone, openTerminal, type RunningScript, shellBlocks } from './clone.ts';
-import { createDrill, type Drill, type IssuedKey, keyIn } from './drill.ts';
-import { openPage, type Page } from './page.ts';
+} from '../../../packages/testkit/servers/postgres.ts';
+import { programsFolder } from '../../../packages/testkit/servers/postgres-programs.ts';
+import { programsOnPath } from '../../../packages/testkit/servers/programs.ts';
+import { needsOwnRedis, type OwnRedis, startRedis } from '../../../packages/testkit/servers/redis.ts';
+import { keepKeysIn } from '../../../packages/testkit/watch/logs.ts';
+import { pageFor, root } from '../../sources.ts';
+import { type Clone, openTerminal, type RunningScript, shellBlocks } from '../clone.ts';
+import { createDrill, type Drill, type IssuedKey, keyIn } from '../drill.ts';
+import { openPage, type Page } from '../page.ts';
 
 const disk = mountSmallDisk(64);
 

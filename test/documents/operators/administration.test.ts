@@ -1,11 +1,11 @@
 /** Runs every command of the pages about the administrative service in a fresh clone, page by page. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { programsOnPath } from '../../packages/testkit/servers/programs.ts';
-import { keepKeysIn } from '../../packages/testkit/watch/logs.ts';
-import { pageFor, read } from '../sources.ts';
-import { blocksOf, type Clone, makeClone, type RunningScript, shellBlocks } from './clone.ts';
-import { openPage } from './page.ts';
+import { programsOnPath } from '../../../packages/testkit/servers/programs.ts';
+import { keepKeysIn } from '../../../packages/testkit/watch/logs.ts';
+import { pageFor, read } from '../../sources.ts';
+import { blocksOf, type Clone, makeClone, type RunningScript, shellBlocks } from '../clone.ts';
+import { openPage } from '../page.ts';
 
 let clone: Clone;
 /** The running service; all pages use the same ports. */

@@ -9,12 +9,12 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { commandLine, start } from '../../packages/testkit/fixtures/run.ts';
-import { until } from '../../packages/testkit/fixtures/until.ts';
-import { freePort } from '../../packages/testkit/servers/free-port.ts';
-import { programsOnPath } from '../../packages/testkit/servers/programs.ts';
-import { keepKeysIn, watchCommand } from '../../packages/testkit/watch/logs.ts';
-import { root } from '../sources.ts';
+import { commandLine, start } from '../../../packages/testkit/fixtures/run.ts';
+import { until } from '../../../packages/testkit/fixtures/until.ts';
+import { freePort } from '../../../packages/testkit/servers/free-port.ts';
+import { programsOnPath } from '../../../packages/testkit/servers/programs.ts';
+import { keepKeysIn, watchCommand } from '../../../packages/testkit/watch/logs.ts';
+import { root } from '../../sources.ts';
 
 const folder = join(root, 'docs/how-to/operators');
 const [python] = programsOnPath(['python3']);

@@ -1,20 +1,20 @@
 /**
- * Runs every command of the README and of the pages for operators in a fresh clone, page by page: each page
- * continues with the data of the previous ones. administration.test.ts and others run those named at the end.
+ * Runs every command of the pages for operators in a fresh clone, page by page: each page continues with the
+ * data of the previous ones. administration.test.ts and others run those named at the end.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { until } from '../../packages/testkit/fixtures/until.ts';
-import { withoutHaproxy } from '../../packages/testkit/servers/haproxy.ts';
-import { emptyDatabase, wholeFile } from '../../packages/testkit/servers/postgres.ts';
-import { needsPromtool } from '../../packages/testkit/servers/promtool.ts';
-import { files, pageFor, pagesFor, read } from '../sources.ts';
-import { blocksOf, type Clone, makeClone, type RunningScript, shellBlocks } from './clone.ts';
-import { balances, createDrill, type Drill, type IssuedKey, keyIn } from './drill.ts';
-import { adaptTo } from './on-postgres.ts';
-import { openPage, type Page } from './page.ts';
+import { until } from '../../../packages/testkit/fixtures/until.ts';
+import { withoutHaproxy } from '../../../packages/testkit/servers/haproxy.ts';
+import { emptyDatabase, wholeFile } from '../../../packages/testkit/servers/postgres.ts';
+import { needsPromtool } from '../../../packages/testkit/servers/promtool.ts';
+import { files, pageFor, pagesFor } from '../../sources.ts';
+import { blocksOf, type Clone, makeClone, type RunningScript, shellBlocks } from '../clone.ts';
+import { balances, createDrill, type Drill, type IssuedKey, keyIn } from '../drill.ts';
+import { adaptTo } from '../on-postgres.ts';
+import { openPage, type Page } from '../page.ts';
 
-const [startCommand = '', readmeCurl = '', helpCommand = '', testCommand = ''] = shellBlocks('README.md');
+const [, , helpCommand = ''] = shellBlocks('README.md');
 
 let clone: Clone;
 let drill: Drill;
@@ -51,25 +51,6 @@ async function stopServing(): Promise<void> {
 
 let leaked: IssuedKey;
 let working: IssuedKey;
-
-test('the first command of the README serves a sandbox, and its curl line works when pasted', async (t) => {
-  assert.equal(startCommand, 'npm ci --omit=dev && npm start');
-  const sandbox = await clone.start('npm start', /Press Ctrl-C to stop\./);
-  t.after(sandbox.stop);
-  assert.ok(sandbox.printed.includes(clone.here('http://127.0.0.1:8080/network/v1\n')));
-  const [brandsLine = '', balancesLine = ''] = sandbox.printed.match(/curl .*/g) ?? [];
-  assert.equal(brandsLine, clone.here(readmeCurl));
-  assert.equal(JSON.parse(await clone.run(balancesLine)).balances.length, 3);
-
-  const shown = /^```json\n(.*?)^```$/ms.exec(read('README.md'))?.[1] ?? '';
-  const answer = JSON.parse(await clone.run(readmeCurl));
-  assert.deepEqual({ ...answer, cursor: '' }, { ...JSON.parse(shown), cursor: '' });
-});
-
-test('CI runs the test command of the README', () => {
-  assert.equal(testCommand, 'npm ci && npm test');
-  assert.ok(read('.ci/run').split('\n').includes(testCommand));
-});
 
 test('run.md sets up a production service, up to the first answer to a partner', async () => {
   assert.match(await clone.run(helpCommand), /^Usage: partner-network/);
@@ -272,11 +253,4 @@ test('every page for operators with commands is tested, and other documents have
   const tested = [...pagesFor('partners'), ...pagesFor('operators')];
   for (const file of files.filter((name) => /^docs\/.*\.md$/.test(name) && !tested.includes(name)))
     assert.deepEqual(blocksOf(file), [], file);
-});
-
-test('an older Node prints one sentence about what to do', async () => {
-  const version = await clone.run('node -p process.versions.node');
-  const said = await clone.run('node packages/partner-network/bin/partner-network.js --help 2>&1 || true');
-  const isOld = Number.parseInt(version, 10) < 24;
-  assert.match(said, isOld ? /^Partner Network needs Node 24, .*\.\n$/ : /^Usage:/);
 });

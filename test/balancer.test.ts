@@ -80,7 +80,7 @@ test('every answer has a request id, which the log contains without the query', 
       headers: { Authorization: 'Bearer A_KEY' },
     });
   const lineOf = async (id: string) => {
-    await until(5_000, () => lines.some((line) => line.includes(id)));
+    await until(20_000, () => lines.some((line) => line.includes(id)));
     return lines.find((line) => line.includes(id)) ?? '';
   };
 

@@ -38,7 +38,7 @@ export function createDrill(clone: Clone) {
 
   /** Resolves when the key is refused with this code. */
   const refuses = async (key: IssuedKey, code: string): Promise<void> => {
-    await until(5_000, async () => (await call(key, balances)).includes(code));
+    await until(20_000, async () => (await call(key, balances)).includes(code));
   };
 
   const newKey = async (settings = '') => {
@@ -123,7 +123,7 @@ export function createDrill(clone: Clone) {
     /** Counts are written a few seconds after the answer. */
     seeUsage: async (page: Page) => {
       const list = 'npx partner-network usage list';
-      await until(15_000, async () => / listBalances +OK +\d+\n/.test(await clone.run(list)));
+      await until(20_000, async () => / listBalances +OK +\d+\n/.test(await clone.run(list)));
       await page.next(/^FROM .* listBalances +OK +\d+\n/s);
       page.end();
     },
@@ -131,7 +131,7 @@ export function createDrill(clone: Clone) {
     /** The cursor after the first brand. Earlier requests may have used up the rate of this second. */
     cursorOf: async (key: IssuedKey): Promise<string> => {
       let cursor: string | undefined;
-      await until(5_000, async () => {
+      await until(20_000, async () => {
         cursor = /"cursor":"([^"]+)"/.exec(await call(key, firstBrand))?.[1];
         return cursor !== undefined;
       });

@@ -88,7 +88,7 @@ function launch(t: Lifetime, bundle: Bundle, mounts: readonly Mount[]) {
     finished: running.ended.then((status): Finished => ({ status, ...running.texts() })),
     /** Its first process, as a number of this machine, when it has started. */
     pid: async () => {
-      await until(10_000, () => existsSync(pidFile) && readFileSync(pidFile, 'utf8') !== '');
+      await until(20_000, () => existsSync(pidFile) && readFileSync(pidFile, 'utf8') !== '');
       return Number(readFileSync(pidFile, 'utf8'));
     },
     /** Runs a program in the running container. */

@@ -112,7 +112,7 @@ test('it is ready within a second of its start', { skip: skipLong }, async (t) =
       OPS_PORT: `${operationsPort}`,
     });
     const readiness = `http://127.0.0.1:${operationsPort}/readyz`;
-    await until(10_000, async () => (await fetch(readiness).catch(() => undefined))?.status === 200);
+    await until(20_000, async () => (await fetch(readiness).catch(() => undefined))?.status === 200);
     times.push(performance.now() - startedMs);
     process.kill(await service.pid(), 'SIGINT');
     await service.finished;

@@ -86,7 +86,7 @@ async function assertServes({ client }: Old, instance: ServedSandbox, brands: re
   assert.equal(status, 200, text);
   assert.equal(JSON.parse(text).balances.length, 3);
   assert.match((await readBalances(instance, 'consumed')).text, /GRANT_CONSUMED/);
-  await until(15_000, async () => {
+  await until(20_000, async () => {
     const { rowCount } = await client.query('select from receipts where request_id = $1', [
       headers['x-request-id'],
     ]);
@@ -101,7 +101,7 @@ async function assertSharedRate(one: ServedSandbox, other: ServedSandbox): Promi
     return Number(/;r=(\d+)/.exec(String(headers.ratelimit))?.[1]);
   };
   // Again if a busy machine took more than a second for them.
-  await until(10_000, async () => {
+  await until(20_000, async () => {
     await Promise.all(Array.from({ length: 100 }, () => left(one)));
     return (await left(other)) < 950;
   });
@@ -148,8 +148,8 @@ test('instances of the last release and of this version serve one database', nee
   assert.ok(await store.revokeKey('KEY_oldBrands', now(), byTest));
   const revoked = apiKeyOf('sandbox', 'oldBrands'.padEnd(43, '0'));
   for (const instance of [old, next]) {
-    await until(15_000, async () => /GRANT_REVOKED/.test((await readBalances(instance, 'active')).text));
-    await until(15_000, async () =>
+    await until(20_000, async () => /GRANT_REVOKED/.test((await readBalances(instance, 'active')).text));
+    await until(20_000, async () =>
       /API_KEY_REVOKED/.test((await instance.brands('', { key: revoked })).text),
     );
   }

@@ -86,7 +86,7 @@ export async function bootMachine(t: Lifetime, folder: string, files: string) {
     if (machine.kill('SIGKILL')) await ended;
     // The groups are empty when their last process has ended.
     const remove = () => spawnSync('find', [group, '-depth', '-type', 'd', '-exec', 'rmdir', '{}', ';']);
-    await until(5_000, () => remove() && !existsSync(group));
+    await until(20_000, () => remove() && !existsSync(group));
   });
   const children = () => readFileSync(`/proc/${machine.pid}/task/${machine.pid}/children`, 'utf8').trim();
   const run = (script: string) => {

@@ -175,7 +175,7 @@ test('a lost node is named, and replaced by its standby', async () => {
   assert.match(await readiness(), new RegExp(`^ready\n.*:${portOf('node-2')} does not answer`));
   await run(urlOf('node-2b'), 'select pg_promote()');
   await run(urlOf('coordinator'));
-  await until(5_000, async () => (await statuses()) === '200');
+  await until(20_000, async () => (await statuses()) === '200');
 });
 
 test('all nodes are restored to one moment', async () => {
@@ -201,7 +201,7 @@ test('all nodes are restored to one moment', async () => {
     const restore = { ...recovery, restore_command: `cp ${folder}/${name}-%f %p` };
     await start(name, join(folder, `of-${name}`), restore);
     const query = 'select pg_is_in_recovery() as recovers';
-    await until(10_000, async () => !(await run(urlOf(name), query))[0]!.recovers);
+    await until(20_000, async () => !(await run(urlOf(name), query))[0]!.recovers);
     const update = `select citus_update_node(nodeid, '127.0.0.1', ${portOf(name)})
       from pg_dist_node where nodeport = ${old}`;
     await run(urlOf('coordinator'), update);

@@ -38,7 +38,7 @@ const silence = ({ port }: PostgresServer) =>
 /** Whether /readyz names these nodes, within the time that a check takes and is shared. */
 async function names(answer: () => Promise<string | number>, ...silent: PostgresServer[]): Promise<void> {
   const expected = ['ready', ...silent.map(silence), ''].join('\n');
-  await until(3_000, async () => (await answer()) === expected);
+  await until(20_000, async () => (await answer()) === expected);
 }
 
 /** Also after a failure: the next test needs all workers. */
@@ -105,7 +105,7 @@ test('without any worker an instance is not ready, and the log says why', async 
     t.after(() => restore(worker));
     await worker.kill();
   }
-  await until(3_000, async () => (await answer()) === 503);
+  await until(20_000, async () => (await answer()) === 503);
   assert.match(lines().at(-1)!.err.message, /^No database node answers\. .* failed/);
   for (const worker of cluster.workers) await worker.start();
   await names(answer);
@@ -116,7 +116,7 @@ test('a statement that a node refuses makes an instance not ready', async (t) =>
   const { answer, lines } = await instanceOn(t, url);
   await names(answer);
   await execute('alter table brands rename record to json');
-  await until(3_000, async () => (await answer()) === 503);
+  await until(20_000, async () => (await answer()) === 503);
   assert.match(lines().at(-1)!.err.message, /^The statements of the listings do not run\. .*"record"/);
   assertFinding((await doctor(url)).nodes!, 'failed', /^The statements of the listings do not run\./);
 });

@@ -16,7 +16,7 @@ async function endsAtOnce(
 ): Promise<void> {
   const controller = new AbortController();
   const rejection = rejectionOf(call(controller.signal));
-  await until(5_000, isWaiting);
+  await until(20_000, isWaiting);
   const startedMs = performance.now();
   controller.abort(reason);
   assert.equal(await rejection, reason);
@@ -127,8 +127,8 @@ for (const fault of ['silence', 'silence in the body'] as const) {
       (signal) => network.brands.list({}, { signal }),
       () => (fault === 'silence' ? proxy.targets.length === 1 : answers === 1),
     );
-    await until(5_000, () => proxy.open() === 0);
+    await until(20_000, () => proxy.open() === 0);
     await rejectionOf(network.brands.list({}, { timeoutMs: 20, maxRetries: 0 }));
-    await until(5_000, () => proxy.open() === 0);
+    await until(20_000, () => proxy.open() === 0);
   });
 }

@@ -50,7 +50,7 @@ test('a client is answered while any number of connections are open without a re
   assert.equal((await caller.call('/assets/short')).status, 200);
   const slow = Array.from({ length: 500 }, () => open('GET / HTTP/1.1\r\nX: '));
   await Promise.all(slow.map((socket) => once(socket, 'connect')));
-  await until(5_000, () => closedFor('silent') >= 450);
+  await until(20_000, () => closedFor('silent') >= 450);
   assert.equal(count(), 50);
   for (let times = 0; times < 3; times += 1) {
     assert.equal((await caller.call('/assets/short')).status, 200);
@@ -122,7 +122,7 @@ test('unread responses take no more than their limit of memory: the oldest are c
   const first = await askFor('/assets/large');
   assert.equal(closedFor('unread'), 0);
   const second = await askFor('/assets/large');
-  await until(5_000, () => closedFor('unread') === 1);
+  await until(20_000, () => closedFor('unread') === 1);
   first.resume();
   await once(first, 'close');
   assert.equal(second.readyState, 'open');
@@ -131,7 +131,7 @@ test('unread responses take no more than their limit of memory: the oldest are c
   second.on('data', (chunk) => {
     readBytes += chunk.length;
   });
-  await until(5_000, () => readBytes > large.length);
+  await until(20_000, () => readBytes > large.length);
   await askFor('/assets/large');
   assert.equal(closedFor('unread'), 1);
   assert.match(logs(), /"unread":1/);
@@ -153,7 +153,7 @@ test('pipelined requests of all connections together have a limit', async (t) =>
   later.on('data', (chunk) => {
     received += chunk;
   });
-  await until(5_000, () => received.split('here').length > httpBounds.pipelinedRequests);
+  await until(20_000, () => received.split('here').length > httpBounds.pipelinedRequests);
   assert.equal(closedFor('ahead'), 1);
 });
 

@@ -23,7 +23,7 @@ for (const isolation of ['read committed', 'repeatable read']) {
     await run.countMissing();
     const deleting = writeRows(store, 'balances', [deletion]);
     const waiting = `select 1 from pg_locks where locktype = 'advisory' and not granted`;
-    await until(5_000, async () => (await client.query(waiting)).rowCount === 1);
+    await until(20_000, async () => (await client.query(waiting)).rowCount === 1);
     assert.deepEqual(await run.write({ mode: 'keep' }), counted({ written: 1 }));
     await run.end();
     assert.deepEqual(await deleting, counted({ deleted: 1 }));
@@ -46,7 +46,7 @@ for (const [what, erase] of Object.entries(erasures)) {
     await run.countMissing();
     const erasing = erase(store);
     const waiting = `select 1 from pg_locks where locktype = 'advisory' and not granted`;
-    await until(5_000, async () => (await client.query(waiting)).rowCount === 1);
+    await until(20_000, async () => (await client.query(waiting)).rowCount === 1);
     await run.write({ mode: 'keep' });
     await run.end();
     assert.partialDeepStrictEqual(await erasing, { balances: 1, grants: 0 });
@@ -140,7 +140,7 @@ for (const { line, ...ends } of revocations) {
     const writing = run.write({ mode: 'keep' });
     const isWriting = `select 1 from pg_stat_activity where datname = current_database()
       and state = 'active' and ltrim(query, E' \\n') like 'insert into grants%'`;
-    await until(5_000, async () => (await watching.query(isWriting)).rowCount === 1);
+    await until(20_000, async () => (await watching.query(isWriting)).rowCount === 1);
     await revoking.query('commit');
     await writing;
     await run.end();

@@ -36,7 +36,7 @@ test('Postgres: rotations and a revocation that wait for the same row', async (t
   ]);
   const sessions = `
     select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-  await until(5_000, async () => (await observer.query(sessions)).rowCount === 3);
+  await until(20_000, async () => (await observer.query(sessions)).rowCount === 3);
   await locker.query('commit');
   const [slow, now, revoked] = await waiting;
   assert.notEqual((await first.findKeyById('old'))?.revoked_at, undefined);

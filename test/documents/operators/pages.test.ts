@@ -127,7 +127,7 @@ test('cursor-keys.md renews the key during a walk, and discards a leaked key', a
   assert.match(await next(), /^200 /);
   await page.next(/^0 .* sealing .*^1 .* waiting /ms);
   await page.next(/^Created cursor key 2\. .*\nDeleted cursor keys 0 and 1\.\n/);
-  await until(5_000, async () => (await next()).includes('INVALID_CURSOR'));
+  await until(20_000, async () => (await next()).includes('INVALID_CURSOR'));
   page.end();
 });
 

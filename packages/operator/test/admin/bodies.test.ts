@@ -75,8 +75,8 @@ test('a client that leaves in the middle of a body changes nothing', async (t) =
     `PUT /admin/v1/partners/p HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${adminKeys.ADMIN}\r\n` +
       'Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"name":"P"}',
   );
-  await until(10_000, () => unanswered() === 1);
+  await until(20_000, () => unanswered() === 1);
   socket.destroy();
-  await until(10_000, () => lines().some(({ operation }) => operation === 'putPartner'));
+  await until(20_000, () => lines().some(({ operation }) => operation === 'putPartner'));
   assert.equal(await store.findPartner('p'), undefined);
 });

@@ -82,7 +82,7 @@ test('a body without room is refused with a 503 that its sender can read', async
     `POST /admin/v1/balances/batches HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${adminKeys.INGEST}\r\n` +
       `Content-Type: application/x-ndjson\r\nContent-Length: ${bytes}\r\n\r\n{`,
   );
-  await until(10_000, () => unanswered() === 1);
+  await until(20_000, () => unanswered() === 1);
   const headers = { 'content-type': 'application/x-ndjson' };
   const batch = { role: 'INGEST', method: 'POST', headers } as const;
   const refused = await send('/balances/batches', { ...batch, body: '\n'.repeat(bytes) });

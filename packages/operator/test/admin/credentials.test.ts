@@ -72,7 +72,7 @@ test('a revoked key is refused within a second, and an expired one at once', asy
   assert.equal((await send('/partners', { role: 'VIEWER' })).status, 200);
   await store.revokeAdminKey('ADMIN_VIEWER', createdAt, byTest);
   const revokedMs = performance.now();
-  await until(5_000, async () => (await send('/partners', { role: 'VIEWER' })).status === 401);
+  await until(20_000, async () => (await send('/partners', { role: 'VIEWER' })).status === 401);
   assert.ok(performance.now() - revokedMs < 2_000);
   assertErrors(await send('/partners', { role: 'VIEWER' }), 401, 'API_KEY_REVOKED');
 });

@@ -128,7 +128,7 @@ test('asks on a terminal before it erases, and erases only after a yes', needsTe
   const erase = ['customers', 'erase', 'alice', '--database', line.database];
   const answered = async (keys: string) => {
     const terminal = onTerminal(t, 80, erase);
-    await until(10_000, async () => terminal.shown().includes('Continue? [y/N] '));
+    await until(20_000, async () => terminal.shown().includes('Continue? [y/N] '));
     terminal.type(keys);
     return { status: await terminal.ended, shown: terminal.shown() };
   };

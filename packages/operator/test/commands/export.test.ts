@@ -62,7 +62,7 @@ test('fails with status 1 and says that the output is incomplete when the databa
   const terminate = `
     select pg_terminate_backend(pid) from pg_stat_activity
     where datname = current_database() and state = 'idle in transaction'`;
-  await until(5_000, async () => (await client.query(terminate)).rowCount === 1);
+  await until(20_000, async () => (await client.query(terminate)).rowCount === 1);
   const [[status]] = await Promise.all([once(child, 'close'), text(child.stdout)]);
   assert.equal(status, 1);
   assert.match(await remarks, /^The output is incomplete\. .*\nThe database cannot .*\.\n$/);

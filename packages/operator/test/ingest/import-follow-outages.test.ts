@@ -120,7 +120,7 @@ test('gets past connections to Postgres that a firewall has silently cut', async
   await store.createPartner({ id: 'acme', name: 'acme', created_at: createdAt }, byTest);
   const following = followRecords(store, readJsonLines(feed.chunks), options);
   await feed.send(brand(1));
-  await until(10_000, async () => (await brandsOf(store)).length === 1);
+  await until(20_000, async () => (await brandsOf(store)).length === 1);
   proxy.swallow();
   await feed.send(brand(2));
   await feed.end();

@@ -13,7 +13,7 @@ test('commits a line without waiting for the next one, and the last one without 
   const report = follow();
   for (const count of [1, 2]) {
     await feed.send(brand(count));
-    await until(10_000, async () => (await names()).length === count);
+    await until(20_000, async () => (await names()).length === count);
   }
   await feed.send(brand(1), '');
   await feed.sendText(JSON.stringify(brand(3)));
@@ -26,7 +26,7 @@ test('reports a bad line at once, skips it, and continues', async (t) => {
   const { feed, rejected, names, follow } = await openScene(t);
   const report = follow();
   await feed.send(brand(1), 'nonsense', '', { ...brand(2), color: 'alice@example.com' });
-  await until(10_000, () => rejected.length === 2);
+  await until(20_000, () => rejected.length === 2);
   await feed.send(brand(3));
   await feed.end();
   const { read, written, rejected_count, rejected: reported } = await report;
@@ -73,7 +73,7 @@ test('the lag of lines that wait for their commit grows', async (t) => {
   await asked;
   const before = status.lagMs();
   assert.ok(before >= 60_000);
-  await until(10_000, () => status.lagMs() > before);
+  await until(20_000, () => status.lagMs() > before);
   open();
   await feed.end();
   await report;

@@ -31,7 +31,7 @@ rareFaultTest(
     const frozenMs = performance.now();
     await load.next(({ sentMs, isRight }) => sentMs > frozenMs && !isRight);
     const before = resourcesOf(served.pid);
-    await until(2_000, async () => (await fetch(`${served.operationsUrl}/readyz`)).status === 503);
+    await until(20_000, async () => (await fetch(`${served.operationsUrl}/readyz`)).status === 503);
     await wait(freezeMs - (performance.now() - frozenMs));
     const after = resourcesOf(served.pid);
     const thawedMs = performance.now();

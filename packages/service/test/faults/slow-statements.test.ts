@@ -43,7 +43,7 @@ rareFaultTest(
       `refused after ${tookMs} ms`,
     );
     assert.ok((await requestsShed(served.operationsUrl, 'partner')) > shedBefore);
-    await until(5_000, async () => {
+    await until(20_000, async () => {
       const answer = await served.brands('', { key: keys.zenith });
       if (answer.status !== 200) assertUnavailable(answer);
       return answer.status === 200;

@@ -51,7 +51,7 @@ test('with Redis the local decisions and the instances are metrics, too', needsO
       return { name, readings };
     });
   // On a busy machine Redis may be late, and this process decides by itself.
-  await until(10_000, async () => {
+  await until(20_000, async () => {
     await limiters.balances!.admit('acme');
     return readMetrics()[0]!.readings.includes('balances redis admitted 1');
   });

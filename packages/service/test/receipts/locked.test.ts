@@ -50,7 +50,7 @@ test('an import that locks the embedded database does not delay receipts', async
   lockFile(t, pathOf(url));
   journal.add(receiptAt(0));
   journal.noteUse('KEY_0', Date.now());
-  await until(5_000, async () => (await store.lastUses(['KEY_0'])).size === 1);
+  await until(20_000, async () => (await store.lastUses(['KEY_0'])).size === 1);
   assert.equal((await store.listReceipts({ limit: 10 })).length, 1);
   assert.equal(journal.failures(), 0);
 });
@@ -67,10 +67,10 @@ for (const engine of ['sqlite', 'postgres']) {
     const receipt = receiptAt(0);
     journal.add(receipt);
     // Postgres ends the statement after its timeout, and it is retried.
-    await until(10_000, () => journal.failures() > 0);
+    await until(20_000, () => journal.failures() > 0);
     await assertServed(store);
     await unlock();
-    await until(10_000, async () => (await store.listReceipts({ limit: 10 })).length > 0);
+    await until(20_000, async () => (await store.listReceipts({ limit: 10 })).length > 0);
     assert.deepEqual(await store.listReceipts({ limit: 10 }), [receipt]);
   });
 }
@@ -92,13 +92,13 @@ test('receipts are written even if requests use all connections', async (t) => {
   const written = () => journal.metrics[1]!.read()[0]!.value;
   // The connection of receipts is opened first: that alone can fail on a busy machine.
   journal.add(receiptAt(0));
-  await until(15_000, () => written() === 1);
+  await until(20_000, () => written() === 1);
   const failures = journal.failures();
   const unlock = await (await lockable()).lock('brands');
   const brands = { partnerId: 'acme', referenceId: undefined, after: '', limit: 2 };
   const asked = store.listBrands(brands).catch(() => {});
   journal.add(receiptAt(1));
-  await until(15_000, () => written() === 2);
+  await until(20_000, () => written() === 2);
   assert.equal(journal.failures(), failures);
   await unlock();
   await asked;
@@ -113,9 +113,9 @@ test('a connection that goes silent loses no receipt', async (t) => {
   const journal = startJournal(t, store);
   const [first, second] = [receiptAt(0), receiptAt(1)];
   journal.add(first);
-  await until(5_000, () => journal.metrics[1]!.read()[0]!.value === 1);
+  await until(20_000, () => journal.metrics[1]!.read()[0]!.value === 1);
   proxy.swallow();
   journal.add(second);
-  await until(15_000, () => journal.metrics[1]!.read()[0]!.value === 2);
+  await until(20_000, () => journal.metrics[1]!.read()[0]!.value === 2);
   assert.deepEqual(await store.listReceipts({ limit: 10 }), [second, first]);
 });

@@ -48,7 +48,7 @@ test('the reference, in a browser', needsChromium, async (t) => {
   await t.test('it follows the light or dark scheme of the reader', async () => {
     assert.ok((await brightness(page)) > 200);
     await page.emulateMedia({ colorScheme: 'dark' });
-    await until(10_000, async () => (await brightness(page)) < 60);
+    await until(20_000, async () => (await brightness(page)) < 60);
   });
 
   await t.test('a phone shows it without scrolling sideways', async () => {

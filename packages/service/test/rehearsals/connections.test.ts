@@ -58,7 +58,7 @@ test('stalled: the client that hangs up has not broken a promise', async (t) => 
   const service = await startTestService(t, { rehearsals: { stallMs: 1_000 } });
   await startRun(service, 'stalled');
   const stalled = send(t, service, 'stalled');
-  await until(5_000, () => stalled.received !== '');
+  await until(20_000, () => stalled.received !== '');
   stalled.socket.destroy();
   // Until the sandbox would have closed the connection.
   await wait(1_000);
@@ -73,10 +73,10 @@ test('of too many stalled connections, the oldest is closed', async (t) => {
   const service = await startTestService(t, { rehearsals: {} });
   for (const run of ['stalled.a', 'stalled.b']) await startRun(service, run);
   const first = send(t, service, 'stalled.a');
-  await until(5_000, () => first.received !== '');
+  await until(20_000, () => first.received !== '');
   const second = send(t, service, 'stalled.b');
   await first.closed;
-  await until(5_000, () => second.received !== '');
+  await until(20_000, () => second.received !== '');
   assert.ok(!second.isClosed());
 });
 
@@ -84,7 +84,7 @@ test('a stop closes stalled connections at once', async (t) => {
   const service = await startTestService(t, { rehearsals: {} });
   await startRun(service, 'stalled');
   const stalled = send(t, service, 'stalled');
-  await until(5_000, () => stalled.received !== '');
+  await until(20_000, () => stalled.received !== '');
   const startedMs = performance.now();
   await service.close();
   await stalled.closed;
@@ -120,9 +120,9 @@ for (const run of ['steady', 'stalled', 'torn']) {
     const gone = send(t, service, run, 1, '/network/v1/brands');
     await asked.promise;
     gone.socket.destroy();
-    await until(5_000, async () => (await connectionsOf(service)) === before);
+    await until(20_000, async () => (await connectionsOf(service)) === before);
     held.resolve();
-    await until(5_000, async () => (await verdictOf(service, run)).requests.length === 2);
+    await until(20_000, async () => (await verdictOf(service, run)).requests.length === 2);
     const { promises } = await verdictOf(service, run);
     assert.equal(promises[0]?.verdict, 'pending');
     assert.ok(promises.every(({ verdict }) => verdict !== 'broken'));

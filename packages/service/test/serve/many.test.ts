@@ -25,7 +25,7 @@ async function serveMany(t: Lifetime, redis: OwnRedis, count: number): Promise<S
 async function untilInstancesAre(servers: readonly ServedSandbox[], count: number): Promise<void> {
   for (const { operationsUrl } of servers) {
     await until(
-      8_000,
+      20_000,
       async () => (await metricOf(operationsUrl, 'partner_network_limiter_instances')) === count,
     );
   }
@@ -132,7 +132,7 @@ test(
     const untilDecidedBy = async (source: 'redis' | 'local') => {
       const decisions = () => sumOf(servers, 'partner_network_limiter_decisions_total', `"${source}"`);
       const before = await decisions();
-      await until(5_000, async () => (await decisions()) > before + 30);
+      await until(20_000, async () => (await decisions()) > before + 30);
     };
     await untilDecidedBy('redis');
     for (const [lose, restore] of [

@@ -105,7 +105,7 @@ test(
     assert.equal((await service.brands('', { key })).status, 200);
     assert.equal((await service.balances('?customer_id=alice&type=CHECKING', { key })).status, 403);
     const receipts = () => json<{ outcome: string }[]>('receipts list --partner acme');
-    await until(5_000, async () => (await receipts())[0]?.outcome === 'INSUFFICIENT_SCOPES');
+    await until(20_000, async () => (await receipts())[0]?.outcome === 'INSUFFICIENT_SCOPES');
     const disabled = await reader.command(['partners', 'disable', 'acme']);
     assertFailed(
       disabled,

@@ -29,7 +29,7 @@ function whyNotProcess1(): string | false {
 /** The id of process 1 as seen from here. It is the only child of `unshare`. */
 async function process1Of(pid: number): Promise<number> {
   const children = () => readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
-  await until(5_000, () => children() !== '');
+  await until(20_000, () => children() !== '');
   return Number(children());
 }
 

@@ -125,14 +125,14 @@ test('a killed worker is replaced while others answer; all end with the supervis
   process.kill(before[0]!, 'SIGKILL');
   await served.says('stdout', /a worker ended; a new one is started/);
   // A connection that was given to the killed worker may be lost.
-  await until(10_000, () => callOften(served, 20).then(areAnswered, () => false));
+  await until(20_000, () => callOften(served, 20).then(areAnswered, () => false));
   await until(20_000, async () => {
     served.disconnect();
     areAnswered(await callOften(served, 20));
     return served.pids().length === 3;
   });
   served.signal('SIGKILL');
-  await until(10_000, () => !served.pids().some(isAlive));
+  await until(20_000, () => !served.pids().some(isAlive));
 });
 
 /** Some are answered. On a busy machine others are shed; no other status is allowed. */
@@ -148,9 +148,9 @@ test('SIGTERM to the supervisor drains all workers, and open requests are answer
   await other.query('begin; lock table brands in access exclusive mode');
   const underWay = callOften(served, 4);
   const waiting = `select count(*)::integer as count from pg_locks where not granted`;
-  await until(5_000, async () => (await other.query(waiting)).rows[0].count === 4);
+  await until(20_000, async () => (await other.query(waiting)).rows[0].count === 4);
   served.signal('SIGTERM');
-  await until(5_000, async () => (await fetch(`${served.operationsUrl}/readyz`)).status === 503);
+  await until(20_000, async () => (await fetch(`${served.operationsUrl}/readyz`)).status === 503);
   await other.query('rollback');
   for (const { status, sentMs, receivedMs } of await underWay) {
     // On a busy machine this can take longer than a response may.
@@ -173,14 +173,14 @@ test(
     };
     assert.deepEqual([...(await connectionsOf())], ['keep-alive']);
     served.signal('SIGTERM');
-    await until(5_000, async () => (await fetch(`${served.operationsUrl}/readyz`)).status === 503);
-    await until(5_000, async () => !(await connectionsOf()).has('keep-alive'));
+    await until(20_000, async () => (await fetch(`${served.operationsUrl}/readyz`)).status === 503);
+    await until(20_000, async () => !(await connectionsOf()).has('keep-alive'));
     const workers = served.pids();
     process.kill(workers[0]!, 'SIGSTOP');
     t.after(() => isAlive(workers[0]!) && process.kill(workers[0]!, 'SIGKILL'));
     served.signal('SIGTERM');
     assert.equal(await served.ended, 0);
-    await until(10_000, () => !workers.some(isAlive));
+    await until(20_000, () => !workers.some(isAlive));
   },
 );
 
@@ -197,7 +197,7 @@ test('workers that end while the database is away come back with it, and are not
   await server.stop();
   for (const pid of workers) process.kill(pid, 'SIGKILL');
   const statusOf = async (path: string) => (await fetch(`${served.operationsUrl}${path}`)).status;
-  await until(10_000, async () => (await statusOf('/readyz')) === 503);
+  await until(20_000, async () => (await statusOf('/readyz')) === 503);
   assert.equal(await metricOf(served.operationsUrl, 'partner_network_ready'), 0);
   await server.start();
   // Metrics are also read from workers that are starting.
@@ -206,7 +206,7 @@ test('workers that end while the database is away come back with it, and are not
     return (await statusOf('/readyz')) === 200;
   });
   served.disconnect();
-  await until(10_000, () => callOften(served, 5).then(areAnswered, () => false));
+  await until(20_000, () => callOften(served, 5).then(areAnswered, () => false));
   served.signal('SIGTERM');
   assert.equal(await served.ended, 0);
 });
@@ -217,7 +217,7 @@ test('with Redis, workers count there, and their metrics show it', needsRedis, a
   const admitted =
     /decisions_total\{operation="brands",source="(\w+)",outcome="admitted",worker="\d"\} (\d+)/g;
   let bySource = { redis: 0, local: 0 };
-  await until(10_000, async () => {
+  await until(20_000, async () => {
     answers.push(...(await callOften(served, 30)));
     const metrics = await (await fetch(`${served.operationsUrl}/metrics`)).text();
     const counted = [...metrics.matchAll(admitted)];

@@ -32,7 +32,7 @@ test('indexes are built while others write, and again after an interrupted build
   const watcher = await connectTo(t, url);
   const building =
     'from pg_stat_progress_create_index where datname = current_database() and lockers_total > 0';
-  await until(10_000, async () => (await watcher.query(`select 1 ${building}`)).rowCount === 1);
+  await until(20_000, async () => (await watcher.query(`select 1 ${building}`)).rowCount === 1);
   // Others can write and migrate meanwhile; a second migration waits for its turn without harm.
   await watcher.query(`insert into partners (id, name, created_at) values ('two', 'Two', now())`);
   const waiting = migrateOn(url, followedBy(buildIndexes));

@@ -13,7 +13,7 @@ test('a long search for a lost primary releases its failed connections', async (
   const server = { role: 'primary', ...identity } as const;
   const watch = new PrimaryWatch([url], 'sandbox', { url, connection, server });
   connection.emit('end');
-  await until(5_000, () => abandon.mock.callCount() >= 4);
+  await until(20_000, () => abandon.mock.callCount() >= 4);
   abandon.mock.resetCalls();
   await watch.close();
   assert.ok(abandon.mock.callCount() <= 1, 'only an attempt that is under way is abandoned');

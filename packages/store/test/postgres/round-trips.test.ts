@@ -63,7 +63,7 @@ test('a page from a replica takes two: how far it has replayed, and the page', {
   const { port, requests } = await startProxy(t, standby.port);
   const replicas = [withPort(standby.url(database), port)];
   const store = await openServing(t, primary.url(database), { replicas });
-  await until(5_000, () => areAllUsed(store));
+  await until(20_000, () => areAllUsed(store));
   const read = reads['a page of brands']!;
   await read(store);
   assert.equal(await roundTrips(requests, () => read(store)), 2);

@@ -61,7 +61,7 @@ for (const engine of engines) {
       const left = `select from pg_stat_activity
         where application_name = 'partner-network: an import of balances'
         and datname = current_database() and wait_event_type = 'Lock'`;
-      await until(5_000, async () => (await line.execute(left)) === 0);
+      await until(20_000, async () => (await line.execute(left)) === 0);
     }
     await hold.end();
     assert.equal((await line.imported('balances', file)).unchanged, 1);
@@ -81,5 +81,5 @@ test('a signal cancels the statement that runs on the server', async (t) => {
   importing.signal('SIGINT');
   assert.equal(await importing.ended, null);
   assert.equal(importing.texts().stderr, 'Interrupted: nothing was written.\n');
-  await until(5_000, async () => (await line.execute(running)) === 0);
+  await until(20_000, async () => (await line.execute(running)) === 0);
 });

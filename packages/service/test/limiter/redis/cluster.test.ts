@@ -111,7 +111,7 @@ async function startWithout(t: TestContext, { url, nodes }: Cluster): Promise<vo
   const limiter = await openLimiter(t, url.replace('//', '//user:secret@'), { instances: 2 });
   const decided = await Promise.all(Array.from({ length: rate }, () => limiter.timed('p')));
   assert.equal(admitted(decided).length, rate / 2, 'its share of two instances');
-  await until(10_000, () => limiter.lines().length > 0);
+  await until(20_000, () => limiter.lines().length > 0);
   // Time to log it again: it connects once a second.
   await wait(1_200);
   const logged = limiter.lines().map(({ level, reason, node }) => [level, reason, typeof node]);

@@ -143,7 +143,7 @@ test(
       limiters: { brands: { ratePerSecond: rate, tallies: [], admit } },
     });
     // On a busy machine Redis may answer too late for the first requests.
-    await until(10_000, async () => {
+    await until(20_000, async () => {
       await service.brands('', { key: keys.acme });
       return decisions('redis') > 0;
     });

@@ -54,7 +54,7 @@ export async function openLimiter(t: TestContext, url: string, choices: Choices 
 /** Opens `count` instances, and waits until each knows of all. */
 export async function openLimiterInstances(t: TestContext, url: string, count: number) {
   const limiters = await Promise.all(Array.from({ length: count }, () => openLimiter(t, url)));
-  await until(10_000, () => limiters.every((limiter) => limiter.instances() === count));
+  await until(20_000, () => limiters.every((limiter) => limiter.instances() === count));
   return limiters;
 }
 

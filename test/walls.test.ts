@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { basename, dirname } from 'node:path';
 import { test } from 'node:test';
+import { clientPlaces } from '../scripts/release/agreement.ts';
 import { files, importsOf, read, sources } from './sources.ts';
 
 /** The packages, lowest first. Each imports only packages before it. */
@@ -129,13 +130,8 @@ test('all packages have one version, also in the lockfile, and it ends in -dev b
     assert.equal(JSON.parse(read(path)).version, version, path);
     assert.equal(locked[path.replace(/\/?package\.json$/, '')].version, version, path);
   }
-  const inPython = version.replace('-dev', '.dev0');
-  for (const [path, name] of [
-    ['clients/python/src/partner_network/__init__.py', `__version__ = "${inPython}"\n`],
-    ['clients/python/README.md', `/docs/clients/partner_network_client-${inPython}-py3-none-any.whl\n`],
-    ['packages/client/README.md', `/docs/clients/partner-network-client-${version}.tgz\n`],
-  ] as const) {
-    assert.ok(read(path).includes(name), `${path} does not name ${name}`);
+  for (const [path, place] of Object.entries(clientPlaces)) {
+    assert.equal(place.exec(read(path))?.[1]?.replace('.dev0', '-dev'), version, path);
   }
   assert.match(version, /^\d+\.\d+\.\d+(-dev)?$/);
 });

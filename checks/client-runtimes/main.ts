@@ -27,7 +27,7 @@ Packs the client and runs one scenario with it in Node 20, 22 and 24, Deno, Bun,
 Chromium. Skips a runtime that is not available here. Ends with status 1 if a runtime fails.`;
 
 async function runAll(): Promise<boolean> {
-  const packed = packClient();
+  const packed = await packClient();
   const stage = await startStage(browserFiles(packed));
   wholeRun.after(() => stage.close());
   let isFine = true;

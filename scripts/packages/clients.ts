@@ -22,7 +22,7 @@ import { pythonThatRuns } from '../../packages/testkit/clients/python.ts';
 import { buildClient } from './client.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const offered = join(root, 'packages/service/assets/clients');
+export const offered = join(root, 'packages/service/assets/clients');
 
 const { version } = JSON.parse(readFileSync(join(root, 'packages/client/package.json'), 'utf8'));
 export const tarball = `partner-network-client-${version}.tgz`;
@@ -33,12 +33,21 @@ export async function buildClientPackages(): Promise<void> {
   mkdirSync(offered, { recursive: true });
   for (const name of readdirSync(offered)) if (![tarball, wheel].includes(name)) rmSync(join(offered, name));
   await build(tarball, 'packages/client/{package.json,README.md,LICENSE,src,src/**}', buildTarball);
-  await build(wheel, 'clients/python/{pyproject.toml,README.md,LICENSE,src/*,src/*/*.*}', buildWheel);
+  const python = wheelBuilder();
+  if (python !== undefined) {
+    const sources = 'clients/python/{pyproject.toml,README.md,LICENSE,src/*,src/*/*.*}';
+    return build(wheel, sources, (folder) => buildWheel(folder, python));
+  }
+  rmSync(join(offered, wheel), { force: true });
+  console.warn(`The client for Python is left out. Its build needs Python 3.10 or later, with pip, setuptools
+and wheel (on Debian: apt-get install python3-pip python3-setuptools python3-wheel).`);
 }
 
 /** Builds a file beside the folder, so that no service offers half of it. */
 async function build(name: string, sources: string, write: (folder: string) => void | Promise<void>) {
-  const changed = globSync(sources, { cwd: root }).map((path) => statSync(join(root, path)).mtimeMs);
+  const changed = globSync([sources, 'scripts/packages/client*.ts'], { cwd: root }).map(
+    (path) => statSync(join(root, path)).mtimeMs,
+  );
   const built = statSync(join(offered, name), { throwIfNoEntry: false })?.mtimeMs ?? 0;
   if (built > Math.max(...changed)) return;
   const folder = mkdtempSync(`${offered}-`);
@@ -46,16 +55,11 @@ async function build(name: string, sources: string, write: (folder: string) => v
   try {
     await write(folder);
     renameSync(join(folder, name), join(offered, name));
-  } catch (error) {
-    if (!(error instanceof MissingTool)) throw error;
-    console.warn(error.message);
   } finally {
     process.umask(umask);
     rmSync(folder, { recursive: true });
   }
 }
-
-class MissingTool extends Error {}
 
 /** Builds in a copy, because others may pack the client at the same time. */
 async function buildTarball(folder: string): Promise<void> {
@@ -66,17 +70,11 @@ async function buildTarball(folder: string): Promise<void> {
   execFileSync('npm', words, { stdio: ['ignore', 'ignore', 'inherit'] });
 }
 
-export const wheelBuilder = () => pythonThatRuns('import setuptools, wheel, pip');
+export const wheelBuilder = () =>
+  pythonThatRuns('import sys, setuptools, wheel, pip; sys.exit(sys.version_info < (3, 10))');
 
 /** Builds in a copy, because setuptools writes beside the sources. The same sources give the same bytes. */
-function buildWheel(folder: string): void {
-  const python = wheelBuilder();
-  if (python === undefined) {
-    throw new MissingTool(
-      `The client for Python is left out. Its build needs Python with pip, setuptools and wheel
-(on Debian: apt-get install python3-pip python3-setuptools python3-wheel).`,
-    );
-  }
+function buildWheel(folder: string, python: string): void {
   const copy = join(folder, 'client');
   copyFiles('clients/python', '{pyproject.toml,README.md,LICENSE,src/*/*.{py,typed}}', copy);
   const env = { PATH: `${dirname(python)}:/usr/bin:/bin`, HOME: folder, SOURCE_DATE_EPOCH: '1000000000' };

@@ -8,7 +8,7 @@ import { code, table, withCode } from './markdown.ts';
 const introduction = `# Error catalogue
 
 Every error code, by the status of its response. The \`detail\` says what to do. Where it depends on
-the request, the table has an example. "Us" in a \`detail\` is the operator of the service.
+the request, the table has an example.
 [Errors](../../how-to/partners/errors.md) shows how a program handles errors.
 `;
 

@@ -48,7 +48,6 @@ export const pages: Readonly<Record<string, Expected>> = {
   },
   'errors.md': {
     commands: [/VALUE_TOO_LOW.*VALUE_EMPTY/, /^x-request-id: [0-9a-f-]{36}\r\n$/i],
-    programs: /^Ask the customer: GRANT_REVOKED\n$/,
   },
   'command-line.md': {
     commands: [
@@ -64,14 +63,12 @@ export const pages: Readonly<Record<string, Expected>> = {
   'environments-and-scopes.md': {},
   'keys.md': {
     commands: [/^200\n$/, /^No production key here\.\n$/],
-    programs: /^1\n$/,
   },
   'rate-limits.md': {
     commands: [
       /^RateLimit-Policy: "brands";q=50;w=1\r\nRateLimit: "brands";r=\d+;t=1\r\n$/,
       /^( *\d+ (200|429|503)\n)+$/,
     ],
-    programs: /^1\n$/,
     check: keepsToTheRate,
   },
 };

@@ -1,6 +1,6 @@
 /**
- * Runs every command and every program of the pages for partners, of the client's README and of its doc
- * comments. They run against a sandbox, in a folder with nothing but the installed packages.
+ * Runs every command and every program of the pages for partners, of the README of the client for JavaScript
+ * and of its doc comments. They run against a sandbox, in a folder with nothing but the installed packages.
  */
 import assert from 'node:assert/strict';
 import { copyFileSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ import { checkSandboxPage, checkScenarios } from './sandbox-page.ts';
 const allPages = [...Object.keys(pages), basename(toolsPage)];
 
 const documentOf = (page: string) => pageFor('partners', page.replace('.md', ''));
-const clientReadme = 'packages/client/README.md';
+const javascriptReadme = 'packages/client/README.md';
 
 /** The `@example` programs in the client's sources, and their output. */
 const examples = sources
@@ -53,7 +53,7 @@ before(async () => {
   writeFileSync(join(folder, 'package.json'), '{"type": "module"}');
   const settings = { extends: join(root, 'tsconfig.json'), include: ['*.ts'] };
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(settings));
-  for (const document of [...Object.keys(pages).map(documentOf), clientReadme]) {
+  for (const document of [...Object.keys(pages).map(documentOf), javascriptReadme]) {
     const program = programOf(document);
     if (program !== '') writeFileSync(join(folder, programFile(document)), program);
   }
@@ -65,7 +65,7 @@ before(async () => {
   }
   const [rehearsed = ''] = programsIn(documentOf('rehearse-failures.md'));
   writeFileSync(join(folder, 'sync.mjs'), rehearsed);
-  const [required = ''] = programsIn(clientReadme, ['cjs']);
+  const [required = ''] = programsIn(javascriptReadme, ['cjs']);
   writeFileSync(join(folder, 'required.cjs'), required);
   sandbox = await partner.start('npx partner-network sandbox', /Press Ctrl-C to stop\./);
 });
@@ -81,15 +81,15 @@ function programsIn(document: string, languages = ['ts', 'js']): string[] {
 }
 
 /** All programs of a page, joined. */
-function programOf(document: string): string {
-  return withClient(programsIn(document).join('\n\n'));
+function programOf(document: string, languages?: string[]): string {
+  return withClient(programsIn(document, languages).join('\n\n'), languages);
 }
 
 /** A program that needs a client, after the lines of the quick start that create one. */
-function withClient(program: string): string {
-  if (!program.includes('network.') || program.includes('const network =')) return program;
-  const [quickStart = ''] = programsIn(documentOf('quick-start.md'));
-  return `${quickStart.slice(0, quickStart.indexOf('for await'))}\n${program}`;
+function withClient(program: string, languages?: string[]): string {
+  if (!program.includes('network.') || /^(const )?network =/m.test(program)) return program;
+  const [quickStart = ''] = programsIn(documentOf('quick-start.md'), languages);
+  return `${quickStart.slice(0, quickStart.search(/^for /m))}\n${program}`;
 }
 
 const [settings = { text: '' }] = blocksOf(documentOf('quick-start.md'));
@@ -135,15 +135,15 @@ test('the sandbox gives the keys, customers and requests of sandbox.md the answe
 
 test('sandbox.md says of each scenario what happens and what a client must do', checkScenarios);
 
-test("the programs of the client's README print what they should", async () => {
+test('the programs of the README of the client for JavaScript print what they should', async () => {
   const brands = /^Little Greens\n.+\na page of 100\na page of 20\n/;
   const rest = /125050 USD\n9999 USD\n4200000 USD\nnull\nAsk the customer: GRANT_REVOKED\n200 1\n0\n$/;
-  const printed = await runProgram(clientReadme);
+  const printed = await runProgram(javascriptReadme);
   assert.match(printed, brands);
   assert.match(printed, rest);
 });
 
-test("the program of the client's README that requires the client prints what it should", async () => {
+test('the program of the README that requires the client for JavaScript prints what it should', async () => {
   assert.equal(await runProgram('required.cjs'), 'Little Greens\n');
 });
 
@@ -186,8 +186,8 @@ for (const [page, { commands = [], programs, check }] of Object.entries(pages)) 
     if (programs) assert.match(await runProgram(documentOf(page)), programs);
   });
 
-  const [inPython] = pythonOf(page);
-  if (programs === undefined || inPython === undefined) continue;
+  const inPython = programOf(documentOf(page), ['python']);
+  if (programs === undefined || inPython === '') continue;
   test(`the programs of ${page} in Python print the same`, needsPython, async () => {
     const set = partner.here(settings.text).matchAll(/(\w+)=(.*)/g);
     const variables = Object.fromEntries(Array.from(set, ([, name, value]) => [name!, value!]));
@@ -195,15 +195,6 @@ for (const [page, { commands = [], programs, check }] of Object.entries(pages)) 
     assert.equal(stderr, '');
     assert.match(stdout, programs);
   });
-}
-
-/** All programs of a page in Python, joined. A fragment of another program has no `network`. */
-function pythonOf(page: string): string[] {
-  const [program, quickStart] = [page, 'quick-start.md'].map((name) =>
-    programsIn(documentOf(name), ['python']).join('\n\n'),
-  );
-  if (!program?.includes('PartnerNetwork') && !program?.includes('network.')) return [];
-  return [program.includes('PartnerNetwork(') ? program : `${quickStart!.split('for ', 1)[0]}\n${program}`];
 }
 
 function runProgram(document: string): Promise<string> {

@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { join, matchesGlob } from 'node:path';
 import { test } from 'node:test';
 import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
-import { disagreements, frozenFaults, versionOf } from '../../scripts/release/agreement.ts';
+import { clientPlaces, disagreements, frozenFaults, versionOf } from '../../scripts/release/agreement.ts';
 import { uncommittedFaults } from '../../scripts/release/artefacts.ts';
 import { breaksBetween } from '../../scripts/release/compatibility.ts';
 import { type Files, repository } from '../../scripts/release/repository.ts';
@@ -40,8 +40,7 @@ const own = versionOf(repository);
 /** The next release. */
 const version = own.replace(/-dev$/, '');
 
-const python = 'clients/python/src/partner_network/__init__.py';
-const inClients = [python, 'clients/python/README.md', 'packages/client/README.md'];
+const inClients = Object.keys(clientPlaces);
 
 /** The manifests, the lockfile and the clients with another version. */
 function atVersion(next: string, files = repository): Record<string, string> {

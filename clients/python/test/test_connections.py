@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from unittest import mock
 
-from partner_network import PartnerNetwork, PartnerNetworkError
+from partner_network import PartnerNetwork, PartnerNetworkError, RateLimitError
 
 KEY = "pn_test_0123456789012345678901234567890123456789012"
 PAGE = b'{"brands":[{"id":"%s"}]}'
@@ -181,6 +181,34 @@ class Connections(WithServer):
         with self.assertRaisesRegex(PartnerNetworkError, "^The client is closed.$"), network:
             ids(network)
 
+    def test_close_ends_a_wait_for_the_rate(self) -> None:
+        network = self.connect(max_retries=0)
+
+        def refuse(handler: Handler, body: bytes) -> None:
+            handler.send_response(429)
+            handler.send_header("Retry-After", "50")
+            handler.send_header("Content-Length", "0")
+            handler.end_headers()
+
+        self.server.answer = refuse
+        with self.assertRaises(RateLimitError):
+            ids(network)
+        raised: list[str] = []
+
+        def call() -> None:
+            try:
+                ids(network)
+            except PartnerNetworkError as error:
+                raised.append(str(error))
+
+        thread = threading.Thread(target=call)
+        started = time.monotonic()
+        thread.start()
+        network.close()
+        thread.join()
+        self.assertEqual(raised, ["The client is closed."])
+        self.assertLess(time.monotonic() - started, 40)
+
 
 class Rate(WithServer):
     def test_threads_share_the_rate(self) -> None:
@@ -202,5 +230,5 @@ class Rate(WithServer):
     def test_the_rate_of_the_service_is_the_default(self) -> None:
         for rate, brands, balances in ((None, 50, math.inf), (7, 7, 7), (0, math.inf, math.inf)):
             network = self.connect(max_rate=rate)
-            self.assertEqual(network.brands._listing._pace._most, brands)
-            self.assertEqual(network.balances._listing._pace._most, balances)
+            self.assertEqual(network.brands._listing.pace._most, brands)
+            self.assertEqual(network.balances._listing.pace._most, balances)

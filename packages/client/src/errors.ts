@@ -55,7 +55,9 @@ export class ApiError extends PartnerNetworkError {
     const { category, code, field, detail } = errors[0] ?? ({} as Partial<ErrorRecord>);
     const what =
       code === undefined ? `: ${otherwise}` : ` ${code}${detail === undefined ? '.' : `: ${detail}`}`;
-    super(`${status}${what}${requestId === undefined ? '' : ` (request ${requestId})`}`);
+    const message = `${status}${what}${requestId === undefined ? '' : ` (request ${requestId})`}`;
+    // A line break or an escape code of another server must not reach a log.
+    super(message.replaceAll(/\p{Cc}/gu, '\ufffd'));
     this.status = status;
     this.category = category;
     this.code = code;

@@ -24,7 +24,7 @@ import { installTools } from '../../../scripts/install-tools.ts';
 import { tarball as clientTarball, wheel, wheelBuilder } from '../../../scripts/packages/clients.ts';
 import { buildServer } from '../../../scripts/packages/server.ts';
 import { ownManifest } from '../../common/src/version.ts';
-import { guideList } from '../../service/src/reference/guides.ts';
+import { guideList } from '../../service/src/reference/guide-list.ts';
 import { temporaryFolder } from '../../testkit/fixtures/folder.ts';
 import { demoVariables } from '../../testkit/fixtures/partner.ts';
 import { type Finished, run, type Surroundings, start, unprivileged } from '../../testkit/fixtures/run.ts';
@@ -90,7 +90,7 @@ test('the package contains the sources as JavaScript, the files that they read, 
     ...[clientTarball, ...(wheelBuilder() === undefined ? [] : [wheel])].map(
       (name) => `packages/service/assets/clients/${name}`,
     ),
-    ...globSync(['docs/*/partners/*.md', '{packages/client,clients/*}/README.md'], { cwd: root }),
+    ...guideList.map(({ file }) => file),
     'docs/reference/partners/partner-network.postman_collection.json',
     ...globSync('deploy/*.{service,socket,timer}', { cwd: root }),
   ];

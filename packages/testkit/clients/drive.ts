@@ -13,12 +13,8 @@ export interface Run {
 /** `shown` is the error with everything in it. */
 export type Driven = Required<Outcome> & { readonly shown: string };
 
-export async function drive({ calls, ...options }: Run): Promise<Driven[]> {
-  const network = new PartnerNetwork({
-    ...options.options,
-    apiKey: options.apiKey,
-    baseUrl: options.baseUrl,
-  });
+export async function drive({ calls, options, ...access }: Run): Promise<Driven[]> {
+  const network = new PartnerNetwork({ ...options, ...access });
   const outcomes: Driven[] = [];
   for (const call of calls) outcomes.push(await outcomeOf(network, call));
   return outcomes;

@@ -15,6 +15,7 @@ const transient: readonly [what: string, answer: ScriptedAnswer, waitMs?: number
   ['a connection that closes in the head', { fault: 'cut in the head' }],
   ['a connection that closes in the body', { ...whole, fault: 'cut in the body' }],
   ['a connection that closes in a chunk', { ...whole, fault: 'cut in a chunk' }],
+  ['a chunk of a negative length', { fault: 'a chunk of a negative length' }],
   ['a shortened body', { body: text.slice(0, -9) }],
   ['an empty body', { body: '' }],
   ['broken UTF-8', { body: Buffer.from(text.replace('"a"', '"\xff"'), 'latin1') }],
@@ -83,6 +84,23 @@ const retries: readonly Scenario[] = [
     promise: 'fails at once if it is asked to wait for an hour',
     answers: [{ status: 503, headers: { 'retry-after': '3600' } }],
     outcomes: [{ pages: [], error: { kind: 'ServerError', retryAfterMs: 3_600_000 } }],
+  },
+  {
+    promise: 'fails at once if it is asked to wait for a number of seconds with 400 digits',
+    answers: [{ status: 503, headers: { 'retry-after': '9'.repeat(400) } }],
+    outcomes: [{ pages: [], error: { kind: 'ServerError' } }],
+  },
+  {
+    promise: 'skips an interim response, and gives each call its own page',
+    calls: [{}, {}],
+    answers: [
+      { ...page(['a']), fault: 'early hints' },
+      { ...page(['b']), fault: 'early hints' },
+    ],
+    outcomes: [
+      { pages: [['a']], error: null },
+      { pages: [['b']], error: null },
+    ],
   },
 ];
 

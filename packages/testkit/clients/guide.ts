@@ -7,11 +7,6 @@ export async function codeOfGuide(service: string, name: string): Promise<string
   assert.equal(response.status, 200);
   const blocks = (await response.text()).matchAll(/<pre><code>(.*?)<\/code><\/pre>/gs);
   return Array.from(blocks, ([, code = '']) =>
-    code
-      .replaceAll('&quot;', '"')
-      .replaceAll('&#39;', "'")
-      .replaceAll('&lt;', '<')
-      .replaceAll('&gt;', '>')
-      .replaceAll('&amp;', '&'),
+    code.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&'),
   );
 }

@@ -55,7 +55,7 @@ const single = (promise: string, answer: ScriptedAnswer, error: ErrorOutcome): S
 });
 
 const record = { category: 'GRANT_ERROR', code: 'GRANT_REVOKED' };
-const second = { category: 'INVALID_REQUEST_ERROR', code: 'VALUE_EMPTY', detail: 'Said.', field: 'limit' };
+const invalid = { category: 'INVALID_REQUEST_ERROR', code: 'VALUE_EMPTY', detail: 'Set it.', field: 'limit' };
 
 export const refusals: readonly Scenario[] = [
   ...kinds.map(([what, answer, kind, said]) =>
@@ -82,17 +82,21 @@ export const refusals: readonly Scenario[] = [
     {
       status: 400,
       headers: { 'x-request-id': 'r-1' },
-      body: { errors: [{ ...second, detail: 'Set it.' }, record] },
+      body: { errors: [invalid, record] },
     },
     {
       kind: 'InvalidRequestError',
-      ...second,
-      detail: 'Set it.',
+      ...invalid,
       requestId: 'r-1',
       retryAfterMs: null,
-      errors: [{ ...second, detail: 'Set it.' }, record],
+      errors: [invalid, record],
       message: '400 VALUE_EMPTY: Set it. (request r-1)',
     },
+  ),
+  single(
+    'the message of an error has no control characters',
+    { status: 400, body: { errors: [{ ...invalid, detail: 'Set\nit\u001b[2J.' }] } },
+    { kind: 'InvalidRequestError', message: '400 VALUE_EMPTY: Set\ufffdit\ufffd[2J.' },
   ),
   single(
     'ignores fields of an error record that are not strings, and records without a code',

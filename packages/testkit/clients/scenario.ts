@@ -69,6 +69,8 @@ export type ScriptedFault =
   | 'cut in the head'
   | 'cut in the body'
   | 'cut in a chunk'
+  | 'a chunk of a negative length'
+  | 'early hints'
   | 'silence'
   | 'silence in the body'
   | 'a byte at a time'

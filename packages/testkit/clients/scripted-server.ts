@@ -72,6 +72,12 @@ const faults: Record<ScriptedFault, Fault> = {
   },
   'cut in a chunk': ({ socket }, body) =>
     socket!.end(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nff\r\n${body.subarray(0, 9)}`),
+  'a chunk of a negative length': ({ socket }) =>
+    socket!.end('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n-5\r\nabcde\r\n0\r\n\r\n'),
+  'early hints': (response, body) => {
+    response.writeEarlyHints({ link: '</style.css>; rel=preload; as=style' });
+    response.writeHead(200, { 'content-length': body.length }).end(body);
+  },
   silence: () => {},
   'silence in the body': half,
   'a byte at a time': async (response) => {

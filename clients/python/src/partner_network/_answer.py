@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import re
 from typing import Any, NoReturn
 
 from ._errors import ApiError, NetworkError, PartnerNetworkError, RequestTimeout, class_of
@@ -77,9 +78,10 @@ def _refused(
         said = f" {errors[0].code}" + (f": {errors[0].detail}" if errors[0].detail is not None else ".")
     asked = None if reply.headers is None else retry_after(reply.headers)
     quoted = "" if request_id is None else f" (request {request_id})"
-    kind: type[ApiError] = class_of(reply.status, errors) if not 200 <= reply.status < 400 else ApiError
-    return kind(
-        f"{reply.status}{said}{quoted}",
+    # A line break or an escape code of another server must not reach a log.
+    message = re.sub(r"[\x00-\x1f\x7f-\x9f]", "\ufffd", f"{reply.status}{said}{quoted}")
+    return class_of(reply.status, errors)(
+        message,
         status=reply.status,
         request_id=request_id,
         retry_after=asked,

@@ -6,7 +6,7 @@ from ._wire import ErrorRecord
 
 
 class PartnerNetworkError(Exception):
-    """The base class of all errors. Raised by itself for an invalid option and for a repeated cursor."""
+    """The base class of all errors. By itself: an invalid option, a repeated cursor, a closed client."""
 
 
 class NetworkError(PartnerNetworkError):

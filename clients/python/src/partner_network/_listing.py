@@ -101,7 +101,7 @@ class Listing:
         self.name = name
         self._transport = transport
         self._settings = settings
-        self._pace = Pace(rate if settings.max_rate is None else settings.max_rate)
+        self.pace = Pace(rate if settings.max_rate is None else settings.max_rate)
 
     def list(self, kind: type[Record], **params: str | int | None) -> PageList[Record]:
         return PageList(self, kind, params, self._transport.pause)
@@ -116,7 +116,7 @@ class Listing:
         )
 
     def _attempt(self, target: str, attempt: int) -> Answer:
-        self._pace.take(is_retry=attempt > 1)
+        self.pace.take(is_retry=attempt > 1)
         is_page, hold = False, None
         try:
             answer = answer_in(self._transport.get(target), self.name, self._settings)
@@ -126,4 +126,4 @@ class Listing:
             hold = hold_of(error)
             raise
         finally:
-            self._pace.release(is_page, hold)
+            self.pace.release(is_page, hold)

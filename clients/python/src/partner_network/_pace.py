@@ -31,6 +31,7 @@ class Pace:
         #: Waiting threads in their order: retries, so that calls finish before others begin, and the rest.
         self._waiting: tuple[deque[object], deque[object]] = (deque(), deque())
         self._changed = threading.Condition()
+        self._is_closed = False
 
     def take(self, is_retry: bool) -> None:
         """Returns when a request may be sent. Call `release` when the request is over."""
@@ -39,12 +40,18 @@ class Pace:
         with self._changed:
             line.append(ticket)
             try:
-                while (wait := self._wait_of(ticket)) != 0:
+                while not self._is_closed and (wait := self._wait_of(ticket)) != 0:
                     self._changed.wait(wait)
                 self._taken += 1
             finally:
                 line.remove(ticket)
                 self._changed.notify_all()
+
+    def close(self) -> None:
+        """Ends all waits. The transport then refuses the requests."""
+        with self._changed:
+            self._is_closed = True
+            self._changed.notify_all()
 
     def _wait_of(self, ticket: object) -> float | None:
         """How long to wait before the next look: 0 if the request may be sent, None until a change."""

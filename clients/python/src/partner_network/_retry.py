@@ -20,6 +20,9 @@ _BACKOFF_CAP = 8.0
 # Added at random to the time that a response asks to wait, so that clients do not return all at once.
 _SPREAD = 0.1
 
+# A number of hundreds of digits is infinite, which cannot be rounded.
+_MAX_MS = 1e15
+
 # If a response asks for a longer wait, the call fails at once and the caller decides.
 _LONGEST_WAIT = 60.0
 
@@ -67,21 +70,16 @@ def hold_of(error: PartnerNetworkError) -> float | None:
 def retry_after(headers: Message) -> float | None:
     """How long a response asks to wait: in milliseconds, in seconds, or until a time of day."""
     rough = headers.get("retry-after", "")
-    asked = _seconds(headers.get("retry-after-ms", ""), 1_000) or _seconds(rough, 1)
-    if asked is not None:
-        return asked[0]
+    # Also reads a fraction, or two values that a proxy joined. Rounded up to whole milliseconds.
+    for text, per_second in ((headers.get("retry-after-ms", ""), 1_000), (rough, 1)):
+        if found := re.match(r"(\d+(\.\d+)?)(,|$)", text, re.ASCII):
+            return math.ceil(min(float(found[1]) * 1_000 / per_second, _MAX_MS)) / 1_000
     at = _http_time(rough)
     if at is None:
         return None
     # By the server's clock if it sent a time: ours may be an hour off.
     now = _http_time(headers.get("date", ""))
     return max(0.0, at - (time.time() if now is None else now))
-
-
-def _seconds(text: str, per_second: int) -> tuple[float] | None:
-    """Whole milliseconds. Also reads a fraction, or two values that a proxy joined."""
-    found = re.match(r"(\d+(\.\d+)?)(,|$)", text, re.ASCII)
-    return (math.ceil(float(found[1]) * 1_000 / per_second) / 1_000,) if found else None
 
 
 def _http_time(text: str) -> float | None:

@@ -111,9 +111,10 @@ class _Connection:
             response = self._http.getresponse()
             reply = Reply(response.status, response.headers)
             body = _body_of(response)
-            is_whole = body is not None
+            # A body may still follow these.
+            is_whole = body is not None and response.status not in (204, 304)
             reply = dataclasses.replace(reply, body=body)
-        except (OSError, http.client.HTTPException, UnicodeError) as failure:
+        except (OSError, http.client.HTTPException, ValueError) as failure:
             reply = dataclasses.replace(reply, failure=failure)
         finally:
             # Also after Ctrl-C: the rest of a response must not be read as the next one.
@@ -132,7 +133,7 @@ class _Connection:
         sock.settimeout(_left(deadline))
         # http.client calls this with the socket, and wants only its makefile().
         timed: Any = _Timed
-        make: Any = lambda given, **rest: http.client.HTTPResponse(timed(given, deadline), **rest)
+        make: Any = lambda given, **rest: _Response(timed(given, deadline), **rest)
         self._http.response_class = make
 
     def _connect(self, deadline: float) -> socket.socket:
@@ -153,13 +154,29 @@ class _Connection:
         return self._context.wrap_socket(sock, server_hostname=host)
 
 
+class _Response(http.client.HTTPResponse):
+    """Skips interim responses, such as 103. Python would take the first for the final response."""
+
+    def _read_status(self) -> tuple[str, int, str]:
+        while True:
+            read: tuple[str, int, str] = super()._read_status()  # type: ignore[misc]
+            if not 101 < read[1] < 200:
+                return read
+            http.client.parse_headers(self.fp)
+
+
 class _Timed(io.RawIOBase):
-    """Reads from a socket until a deadline. A timeout of the socket itself begins again with each byte."""
+    """Reads from a socket until a deadline, and a limited number of bytes.
+
+    A timeout of the socket itself begins again with each byte.
+    """
 
     def __init__(self, sock: socket.socket, deadline: float) -> None:
         self._socket = sock
         self._raw = sock.makefile("rb", buffering=0)
         self._deadline = deadline
+        # Chunks and headers need bytes of their own.
+        self._bytes_left = 2 * _MAX_BODY_BYTES
 
     def makefile(self, _mode: str) -> io.BufferedReader:
         return io.BufferedReader(self)
@@ -169,7 +186,11 @@ class _Timed(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int | None:
         self._socket.settimeout(_left(self._deadline))
-        return self._raw.readinto(buffer)
+        size = self._raw.readinto(buffer)
+        self._bytes_left -= size or 0
+        if self._bytes_left < 0:
+            raise http.client.HTTPException("too long")
+        return size
 
     def close(self) -> None:
         self._raw.close()
@@ -185,6 +206,8 @@ def _left(deadline: float) -> float:
 
 def _is_readable(sock: socket.socket) -> bool:
     """Whether an idle connection has something to read: it was closed, or is out of step."""
+    if isinstance(sock, ssl.SSLSocket) and sock.pending():
+        return True
     with selectors.DefaultSelector() as selector:
         selector.register(sock, selectors.EVENT_READ)
         return bool(selector.select(0))

@@ -1,6 +1,7 @@
 /** The paths of the console. */
 import { adminBounds } from '@partner-network/common/bounds/serve';
 import type { Exchange, Route } from '@partner-network/http/handle';
+import { redirect } from '@partner-network/service/reference/body';
 import { notFound } from '../admin/refusals.ts';
 import { createPaths } from '../admin/routes.ts';
 import { actions } from './actions.ts';
@@ -54,7 +55,7 @@ const matchPage = createPaths(
 /** Finds the route of a path of the console. The start of the service leads there, too. */
 export function createConsole(parts: ConsoleParts): (path: string) => Route | undefined {
   const site = new ConsoleSite(parts);
-  const toStart = async (exchange: Exchange) => site.moved(exchange, '/console');
+  const toStart = async (exchange: Exchange) => redirect(exchange, '/console');
   /** A reader who reloads the address of a form without its fields starts again. */
   const formRoute = (send: (exchange: Exchange) => Promise<string>): Route => ({
     methods: ['GET', 'HEAD', 'POST'],

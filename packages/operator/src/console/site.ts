@@ -8,6 +8,7 @@ import { decode } from '@partner-network/http/parameters/query';
 import { Refusal } from '@partner-network/http/refusal';
 import { requireValid } from '@partner-network/service/auth/authenticate';
 import type { Journal } from '@partner-network/service/receipts/journal';
+import { redirect } from '@partner-network/service/reference/body';
 import type { Logger } from 'pino';
 import { type CallParts, type Calls, createCalls } from '../admin/calls.ts';
 import { createIdentification, requireRole } from '../admin/credentials.ts';
@@ -81,7 +82,7 @@ export class ConsoleSite {
     const ids = Object.fromEntries(Object.entries(encoded).map(([name, text]) => [name, idOf(text)]));
     const own = { store, cursors, examine, exchange, session, ids, query, form };
     const outcome = await page.answer({ ...own, ...createCall(this.#calls, session, exchange) });
-    if ('to' in outcome) return this.moved(exchange, outcome.to);
+    if ('to' in outcome) return redirect(exchange, outcome.to);
     if ('file' in outcome) {
       const name = `attachment; filename="${outcome.name}"`;
       exchange.headers.push('Content-Type', 'application/x-ndjson', 'Content-Disposition', name);
@@ -107,7 +108,7 @@ export class ConsoleSite {
         requireRole(key, 'VIEWER');
         journal.noteUse(key.id, Date.now());
         exchange.headers.push(...setCookie(publicUrl(), this.#sessions.begin(text)));
-        return this.moved(exchange, next);
+        return redirect(exchange, next);
       } catch (thrown) {
         if (!(thrown instanceof Refusal)) throw thrown;
         noteRefusal(exchange, thrown);
@@ -124,14 +125,8 @@ export class ConsoleSite {
       const session = await this.#sessions.find(exchange);
       if (session !== undefined) await this.#ownForm(exchange, session);
       exchange.headers.push(...setCookie(this.#parts.publicUrl(), ''));
-      return this.moved(exchange, '/console');
+      return redirect(exchange, '/console');
     });
-  }
-
-  moved(exchange: Exchange, to: string): string {
-    exchange.status = 303;
-    exchange.headers.push('Location', to, 'Cache-Control', 'no-store');
-    return '';
   }
 
   #askToSignIn(exchange: Exchange, path: string): string {

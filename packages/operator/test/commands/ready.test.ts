@@ -12,7 +12,7 @@ import { freePort, listenOnAnyPort } from '../../../testkit/servers/free-port.ts
 import { watchedLog } from '../../../testkit/watch/logs.ts';
 import { ready } from '../../src/commands/ready.ts';
 
-const limits = { timeout: 10_000 };
+const limits = { timeout: 120_000 };
 
 /** Runs the command in this process, and returns what it prints: its result, or its failure. */
 async function asked(...words: string[]): Promise<{ answers: string[]; failure?: string }> {

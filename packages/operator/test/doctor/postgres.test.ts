@@ -237,7 +237,7 @@ test('reports a replica that is not a standby, and a replica that cannot be reac
   );
 });
 
-const soon = { timeout: 30_000 };
+const soon = { timeout: 120_000 };
 
 test('gives up on servers that never answer, and on a server that falls silent', soon, async (t) => {
   const server = createServer((socket) => socket.resume().on('error', () => {}));

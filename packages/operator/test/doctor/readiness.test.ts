@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { postgresBounds } from '../../../common/src/bounds/postgres.ts';
+import type { Finding } from '../../../common/src/finding.ts';
 import { balancesUnderAnyGrant } from '../../../store/src/postgres/statements.ts';
 import { migratedDatabase } from '../../../testkit/fixtures/database.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
@@ -20,7 +21,11 @@ test('without a privilege or a column of a listing, /readyz is 503 and doctor fa
   const address = changed(url, { username: role });
   const { answer, lines } = await instanceOn(t, address);
   assert.equal(await answer(), 'ready\n');
-  const nodes = async () => (await findingsOf(['--database', address, '--environment', 'sandbox'])).nodes!;
+  const nodes = async (): Promise<Finding> => {
+    const { nodes: found } = await findingsOf(['--database', address, '--environment', 'sandbox']);
+    // On a busy machine the statements can get no answer in time.
+    return found!.detail.startsWith('The database is slow') ? nodes() : found!;
+  };
   assertFinding(await nodes(), 'ok', /one node\. The statements of both listings run\.$/);
 
   await owner.query(`revoke select on grants from ${role}`);

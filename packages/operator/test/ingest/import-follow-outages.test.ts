@@ -44,7 +44,7 @@ test('retries also when a partner is looked up', async (t) => {
 });
 
 test('after a stop it waits only stoppedMs for a stuck database', {
-  timeout: 20_000,
+  timeout: 120_000,
 }, async (t) => {
   const { database, feed, withOutages } = await openScene(t);
   const { slow, asked } = gated(database.store);
@@ -60,7 +60,7 @@ test('after a stop it waits only stoppedMs for a stuck database', {
 });
 
 test('says that nothing is written when it is stopped before a partner was found', {
-  timeout: 20_000,
+  timeout: 120_000,
 }, async (t) => {
   const { database, feed, withOutages } = await openScene(t);
   const { store } = withoutPartners(database.store);

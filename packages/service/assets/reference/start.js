@@ -1,4 +1,4 @@
-/** Runs in the browser: replaces the plain page with the library's, which has the same content. */
+/** Runs in the browser: replaces the plain page with that of the library. */
 
 // The library sets the nonce on most of its style elements, but not on those of two components.
 const nonce = document.querySelector('meta[property="csp-nonce"]').content;
@@ -168,6 +168,7 @@ function withGuides(openapi, guides, demoKey) {
   const taken = introduced.map(slugOf);
   const added = guides.filter(({ name }) => !taken.includes(name));
   const groups = Map.groupBy(added, ({ group }) => group);
+  // The operations come after the first group, which is for beginners.
   const [start, ...others] = Array.from(groups, ([name, members]) => ({
     name,
     tags: members.map((guide) => guide.name),

@@ -1,36 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { sandboxOrigin } from '@partner-network/contract/operations';
+import { guideList, type Listed } from './guide-list.ts';
 
 /** A page for partners, which the service shows at /docs/guides/NAME. */
 export interface Guide extends Listed {
   readonly title: string;
+  /** Relative to the page that shows it. */
+  readonly address: string;
   /** Its first paragraph, and links to its sections. */
   readonly summary: string;
   readonly text: string;
-}
-
-interface Listed {
-  /** A guide about a listing has the name of the listing's tag. */
-  readonly name: string;
-  /** The heading under which the reference names it. */
-  readonly group: string;
-  readonly file: string;
-  readonly title?: string;
-}
-
-/** All guides, in the order in which they are shown. */
-export const guideList: readonly Listed[] = [
-  listed('Start', 'docs/tutorials/partners', 'quick-start', 'rehearse-failures'),
-  { name: 'javascript', group: 'Clients', file: 'packages/client/README.md', title: 'Client for JavaScript' },
-  { name: 'python', group: 'Clients', file: 'clients/python/README.md', title: 'Client for Python' },
-  listed('Clients', 'docs/how-to/partners', 'command-line', 'use-your-own-tools'),
-  listed('How-to guides', 'docs/how-to/partners', 'pagination', 'errors', 'rate-limits', 'keys'),
-  listed('Reference', 'docs/reference/partners', 'brands', 'balances', 'environments-and-scopes'),
-  listed('Reference', 'docs/reference/partners', 'error-catalogue', 'sandbox'),
-].flat();
-
-function listed(group: string, folder: string, ...names: string[]): Listed[] {
-  return names.map((name) => ({ name, group, file: `${folder}/${name}.md` }));
 }
 
 const root = new URL('../../../../', import.meta.url);
@@ -64,12 +43,14 @@ export function readGuides(surroundings: Surroundings): Promise<Guide[]> {
       const { name, file } = guide;
       const markdown = await readFile(new URL(file, root), 'utf8');
       const [, title = name, body = ''] = /^# ([^\n]+)\n(.*)$/s.exec(markdown) ?? [];
-      let text = withAnchors(guide, body.trim(), addressOf);
+      let text = adapted(guide, body.trim(), addressOf);
       // Elsewhere, this guide is about a sandbox on the reader's machine: its address and key stay.
       if (name !== 'sandbox' || isOwnSandbox) {
         text = text.replaceAll(sandboxOrigin, () => publicUrl).replaceAll(exampleKey, () => key);
+        text = text.replaceAll(new URL(sandboxOrigin).host, () => new URL(publicUrl).host);
       }
-      return { title, ...guide, text, summary: summaryOf(text, `${guidesAt}${name}`) };
+      const address = `${guidesAt}${name}`;
+      return { title, ...guide, address, text, summary: summaryOf(text, address) };
     }),
   );
 }
@@ -80,8 +61,11 @@ function summaryOf(text: string, address: string): string {
   return `${text.split('\n\n', 1)[0]}\n\n[Read this guide](${address}): ${sections.join(' · ')}`;
 }
 
-/** Makes links lead to where the service has their target. A link to any other file becomes plain text. */
-function withAnchors(
+/**
+ * Gives each heading an id that begins with the name of its guide, and makes links lead to where the service
+ * has their target. A link to any other file becomes plain text.
+ */
+function adapted(
   { name, file }: Listed,
   text: string,
   addressOf: (target: URL) => string | undefined,

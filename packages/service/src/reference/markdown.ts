@@ -11,7 +11,7 @@ export function inline(text: string): string {
 
 /** Marks up text that is escaped already, so that the parts within a mark are not escaped again. */
 function marked(text: string): string {
-  const marks = /`([^`]+)`|\*\*(.+?)\*\*|\*([^*]+)\*|\[([^\]]+)\]\(([^)]+)\)/g;
+  const marks = /`([^`]+)`|\*\*(.+?)\*\*|\*([^*]+)\*|\[([^\]]+)\]\(([^)]+)\)/gs;
   return text.replace(marks, (_, code, strong, emphasis, label, address) => {
     if (code !== undefined) return `<code>${code}</code>`;
     if (strong !== undefined) return `<strong>${marked(strong)}</strong>`;
@@ -21,13 +21,13 @@ function marked(text: string): string {
 }
 
 /** A code block, or lines up to the next empty line. */
-const blocks = /^```(\w*)\n(.*?)^```$|^(?:[^\n]+(?:\n(?!```)|$))+/gms;
+const blocks = /^```\w*\n(.*?)^```$|^(?:[^\n]+(?:\n(?!```)|$))+/gms;
 const heading = /^(#{2,5}) (?:<a id="([^"]+)"><\/a>)?(.+)$/;
 const listItem = /^(?:-|\d+\.) /m;
 
 /** Renders whole blocks. */
 export function rendered(markdown: string): string {
-  return Array.from(markdown.matchAll(blocks), ([block, , code]) =>
+  return Array.from(markdown.matchAll(blocks), ([block, code]) =>
     code === undefined ? textBlock(block.trim()) : `<pre><code>${escaped(code)}</code></pre>`,
   ).join('\n');
 }

@@ -57,7 +57,7 @@ interface Described {
 }
 
 /** Renders the introduction, the operations, a list of the guides, and links that skip to an operation. */
-export function plainReference(openapi: object, guides: readonly Guide[], guidesAt: string) {
+export function plainReference(openapi: object, guides: readonly Guide[]) {
   const { info, servers, paths, components } = openapi as OpenApi;
   const base = escaped(servers[0]!.url);
   const operations = Object.entries(paths).map(([path, { get }]) => ({ path, get, id: idOf(path, get) }));
@@ -70,7 +70,7 @@ ${rendered(info.description)}
 <h2>Operations</h2>
 ${listOf(links(''))}
 <h2>Guides</h2>
-${guideIndex(guides, guidesAt)}
+${guideIndex(guides)}
 </nav>
 <h2>Authentication</h2>
 ${rendered(components.securitySchemes.ApiKey.description)}
@@ -79,9 +79,9 @@ ${operations.map(({ path, get, id }) => operationSection(components, get, id, ba
 }
 
 /** Renders the links to all guides. Their ids are those that the library gives the guides. */
-export function guideIndex(guides: readonly Guide[], guidesAt: string): string {
+export function guideIndex(guides: readonly Guide[]): string {
   return listOf(
-    guides.map(({ name, title }) => `<a id="tag/${name}" href="${guidesAt}${name}">${inline(title)}</a>`),
+    guides.map(({ name, title, address }) => `<a id="tag/${name}" href="${address}">${inline(title)}</a>`),
   );
 }
 
@@ -89,7 +89,7 @@ function listOf(items: readonly string[]): string {
   return `<ul>${items.map((item) => `<li>${item}</li>`).join('')}</ul>`;
 }
 
-/** The id that the library gives an operation, so that links to it work on both pages. */
+/** The id that the library gives an operation, so that links to it work on the plain page, too. */
 function idOf(path: string, { tags }: Operation): string {
   return `tag/${tags[0].toLowerCase()}/GET${path}`;
 }

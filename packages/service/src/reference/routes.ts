@@ -4,11 +4,11 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { type Environment, keyPrefixes } from '@partner-network/contract/environments';
 import type { Rates } from '@partner-network/contract/openapi/document';
-import { openApiPath, operations } from '@partner-network/contract/operations';
+import { openApiPath, operations, sandboxOrigin } from '@partner-network/contract/operations';
 import { fillIn } from '@partner-network/contract/sentence';
 import type { Route } from '@partner-network/http/handle';
-import { type Body, bodyOf, bodyOfBrotli, bodyRoute, redirect } from './body.ts';
-import { guideList, readGuides } from './guides.ts';
+import { type Body, bodyOf, bodyOfBrotli, bodyRoute, freshBody, redirect } from './body.ts';
+import { guideList } from './guide-list.ts';
 
 export interface Surroundings {
   readonly environment: Environment;
@@ -66,16 +66,11 @@ const relativeFiles = {
 
 const clients = new URL('clients/', assets);
 
-/** The paths of the packages with our clients. A checkout has none before "npm run docs" has built them. */
-const clientPackages = (existsSync(clients) ? readdirSync(clients) : []).map((name): [string, Route] => [
-  `/docs/clients/${name}`,
-  {
-    async answer({ headers }) {
-      headers.push('Content-Type', 'application/octet-stream', 'Cache-Control', 'no-cache', ...isolation);
-      return readFile(new URL(name, clients));
-    },
-  },
-]);
+/** The paths of the clients' packages. A checkout has none until scripts/packages/clients.ts builds them. */
+const clientPackages = (existsSync(clients) ? readdirSync(clients) : []).map((name): [string, Route] => {
+  const body = bodyOf(() => readFile(new URL(name, clients)));
+  return [`/docs/clients/${name}`, fileRoute(body, 'application/octet-stream', 'no-cache')];
+});
 
 /** The paths of the reference. The library, the guides and the OpenAPI document are loaded on first use. */
 export function referenceRoutes(surroundings: Surroundings, rates: Rates): [string, Route][] {
@@ -87,15 +82,20 @@ export function referenceRoutes(surroundings: Surroundings, rates: Rates): [stri
     const { openApiDocument } = await import('@partner-network/contract/openapi/document');
     return openApiDocument({ environment, publicUrl: publicUrl() }, rates);
   };
-  const read = (guidesAt: string) =>
-    readGuides({
+  const read = async (guidesAt: string) => {
+    const { readGuides } = await import('./guides.ts');
+    return readGuides({
       publicUrl: publicUrl(),
       key: offered ?? `${keyPrefixes[environment]}…`,
       isOwnSandbox: offered !== undefined,
       files: { [collectionFile]: collectionPath },
       guidesAt,
     });
-  const collection = bodyOf(() => readFile(new URL(`../../../../${collectionFile}`, import.meta.url)));
+  };
+  const collection = bodyOf(async () => {
+    const text = await readFile(new URL(`../../../../${collectionFile}`, import.meta.url), 'utf8');
+    return Buffer.from(text.replaceAll(sandboxOrigin, publicUrl));
+  });
   const guides = bodyOf(async () => {
     const shown = (await read('docs/guides/')).map(({ name, group, title, text, summary }) => {
       const isOfListing = operations.some((operation) => operation.name === name);
@@ -104,20 +104,20 @@ export function referenceRoutes(surroundings: Surroundings, rates: Rates): [stri
     return Buffer.from(JSON.stringify({ demoKey: offered, guides: shown }));
   });
   const guidePages = guideList.map(({ name }): [string, Route] => {
-    const text = async () => {
+    const content = async () => {
       const { rendered } = await import('./markdown.ts');
       const guide = (await read('')).find((other) => other.name === name)!;
       return { title: guide.title, text: rendered(guide.text) };
     };
-    return [`${guideIndexPath}/${name}`, guidePage('../../', text)];
+    return [`${guideIndexPath}/${name}`, guidePage('../../', content)];
   });
   const index = guidePage('../', async () => {
     const { guideIndex } = await import('./plain.ts');
-    return { title: 'Guides', text: guideIndex(await read('guides/'), 'guides/') };
+    return { title: 'Guides', text: guideIndex(await read('guides/')) };
   });
   const page = bodyOf(async () => {
     const { plainReference } = await import('./plain.ts');
-    const plain = plainReference(await document(), await read('docs/guides/'), 'docs/guides/');
+    const plain = plainReference(await document(), await read('docs/guides/'));
     return Buffer.from(fillIn(pageTemplate, { ...relativeFiles, ...plain, nonce: '{nonce}' }));
   });
   const openApi = bodyOf(async () => Buffer.from(JSON.stringify(await document())));
@@ -160,10 +160,10 @@ function pageRoute(page: Body): Route {
     async answer(exchange) {
       const text = (await page('identity')).toString();
       const nonce = randomBytes(16).toString('base64');
-      const body = bodyOf(async () => Buffer.from(text.replace('{nonce}', nonce)));
-      const kept = ['Cache-Control', 'no-store', 'Cross-Origin-Opener-Policy', 'same-origin'];
-      const headers = [...htmlHeaders, ...kept, ...policy(`'self' 'nonce-${nonce}'`)];
-      return bodyRoute(body, headers).answer(exchange);
+      const body = freshBody(Buffer.from(text.replace('{nonce}', nonce)));
+      const headers = ['Cache-Control', 'no-store', 'Cross-Origin-Opener-Policy', 'same-origin'];
+      const rules = policy(`'self' 'nonce-${nonce}'`);
+      return bodyRoute(body, [...htmlHeaders, ...headers, ...rules]).answer(exchange);
     },
   };
 }

@@ -6,13 +6,13 @@ import { openApiDocument } from '@partner-network/contract/openapi/document';
 import { balanceSchema, brandSchema } from '@partner-network/contract/records';
 import { scopeMeanings } from '@partner-network/contract/scopes';
 import { publicUrl, startTestService } from '../../../testkit/fixtures/service.ts';
-import { guideList } from '../../src/reference/guides.ts';
+import { guideList } from '../../src/reference/guide-list.ts';
 import { rendered } from '../../src/reference/markdown.ts';
 import { plainReference } from '../../src/reference/plain.ts';
 
 const place = { environment: 'sandbox', publicUrl: 'https://network.example' } as const;
 const document = openApiDocument(place, { brands: 50 });
-const { plain } = plainReference(document, [], 'docs/guides/');
+const { plain } = plainReference(document, []);
 const [introduction = '', brands = '', balances = ''] = plain.split('<section ');
 
 /** The text of an entry of a list, without its tags. */
@@ -86,8 +86,8 @@ test('every link of the plain pages has a target', async (t) => {
 test('the Markdown of our pages is rendered', () => {
   const cases: readonly [markdown: string, html: string][] = [
     [
-      'One `a < b`\nand **two `c`**.',
-      '<p>One <code>a &lt; b</code>\nand <strong>two <code>c</code></strong>.</p>',
+      'One `a < b`\nand **two\n`c`**.',
+      '<p>One <code>a &lt; b</code>\nand <strong>two\n<code>c</code></strong>.</p>',
     ],
     ['*List* & [more `x`](#tag/x)', '<p><em>List</em> &amp; <a href="#tag/x">more <code>x</code></a></p>'],
     ['## <a id="a-b"></a>B', '<h2 id="a-b">B</h2>'],

@@ -148,7 +148,7 @@ test('short-pages has fewer records than limit, and a cursor', async (t) => {
   }
 });
 
-test('GET /rehearsals lists all scenarios, without a key', async (t) => {
+test('GET /rehearsals lists all scenarios without a key, and leads a browser to their guide', async (t) => {
   const service = await startTestService(t, { rehearsals });
   const { status, headers, text } = await service.call('/rehearsals');
   assert.equal(status, 200);

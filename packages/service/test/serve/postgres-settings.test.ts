@@ -18,7 +18,7 @@ import {
 import { type ClientMessages, clientMessagesIn } from '../../../testkit/servers/postgres-wire.ts';
 import { startProxy } from '../../../testkit/servers/proxy.ts';
 
-const limits = { timeout: 30_000, skip: withoutOwnServers() };
+const limits = { timeout: 120_000, skip: withoutOwnServers() };
 
 let server: Promise<PostgresServer> | undefined;
 

@@ -10,7 +10,7 @@ import { freePort, listenOnAnyPort } from '../../../testkit/servers/free-port.ts
 import { documentedFetch } from '../../../testkit/watch/documented.ts';
 import { environmentOfAdminKey, environmentOfKey } from '../../src/auth/api-key.ts';
 
-const limits = { timeout: 30_000 };
+const limits = { timeout: 120_000 };
 
 interface Call {
   readonly url: string;

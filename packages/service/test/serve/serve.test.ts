@@ -11,7 +11,7 @@ import { until } from '../../../testkit/fixtures/until.ts';
 import { placeSqliteOf } from '../../../testkit/releases/releases.ts';
 import { needsPromtool, promtool } from '../../../testkit/servers/promtool.ts';
 
-const limits = { timeout: 30_000 };
+const limits = { timeout: 120_000 };
 
 /** Serves the fixture. */
 async function serve(t: TestContext, ...flags: string[]) {

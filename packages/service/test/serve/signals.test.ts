@@ -15,7 +15,7 @@ const serving = ['serve', '--environment', 'sandbox', '--port', '0', '--ops-port
 
 /** Runs a command as process 1 of its own process namespace. */
 const runner = [programsOnPath(['unshare'])[0] ?? 'unshare', '--pid', '--fork', '--kill-child'];
-const needsProcess1 = { timeout: 30_000, skip: whyNotProcess1() };
+const needsProcess1 = { timeout: 120_000, skip: whyNotProcess1() };
 
 function whyNotProcess1(): string | false {
   try {

@@ -18,7 +18,7 @@ const unneeded = [
   /src\/reference\/guides/,
 ];
 
-test('loads nothing that the first response does not need', { timeout: 30_000 }, async (t) => {
+test('loads nothing that the first response does not need', { timeout: 120_000 }, async (t) => {
   const { database } = await fixtureLine(t);
   const variables = { NODE_OPTIONS: `--import=${preload}` };
   const served = await serveSandbox(t, database, [], { variables });

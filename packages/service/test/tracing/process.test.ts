@@ -6,7 +6,7 @@ import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { fixtureLine, serveSandbox } from '../../../testkit/fixtures/served.ts';
 import { startCollector } from '../../../testkit/servers/collector.ts';
 
-const limits = { timeout: 30_000 };
+const limits = { timeout: 120_000 };
 
 /** Prints the name of every file of OpenTelemetry that is loaded on standard error. */
 const watchLoading = `--import=data:text/javascript,${encodeURIComponent(`

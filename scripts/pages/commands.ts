@@ -16,6 +16,7 @@ commands](settings.md#shared-by-several-commands) take \`--environment\`, \`--da
 | 0 | the command did what it should |
 | 1 | it failed, or it found something wrong; the message on standard error says what to do |
 | 2 | the command line or a variable is wrong; nothing was done |
+| 3 | only \`conformance\` and \`rehearse\`: nothing could be tested |
 `;
 
 /** Commands with more flags than a cell can show. Settings has a table for them. */

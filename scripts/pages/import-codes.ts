@@ -4,10 +4,10 @@ import { code, table } from './markdown.ts';
 
 const introduction = `# Import codes
 
-Every code with which \`import brands\`, \`import balances\`, \`import grants\` and \`partners import\`
-reject a line. The message says what to do. Its numbers and names depend on the field; the table
-shows an example. [Import data](../../how-to/operators/import.md#handle-rejected-lines) shows how to
-handle rejected lines.
+Every code with which an import or a
+[batch](../../how-to/operators/send-changes.md#handle-each-answer) rejects a line. The message says
+what to do. Its numbers and names depend on the field; the table shows an example. [Import
+data](../../how-to/operators/import.md#handle-rejected-lines) shows how to handle rejected lines.
 `;
 
 type Code = keyof typeof importSentences;

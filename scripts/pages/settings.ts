@@ -1,3 +1,4 @@
+import { actor, reason } from '../../packages/common/src/command-line/actor.ts';
 import { fileVariable, type Option } from '../../packages/common/src/command-line/options.ts';
 import { commonOptions } from '../../packages/operator/src/commands/database.ts';
 import { describedCommands } from '../../packages/partner-network/src/main.ts';
@@ -57,36 +58,52 @@ const keyOf = ([flag, { variable, help, default: shown }]: Named) => [flag, vari
 
 const sharedKeys = new Set(Object.entries(commonOptions).map(keyOf));
 
+/** The options of all commands that change something. */
+const changingKeys = new Set(Object.entries({ actor, reason }).map(keyOf));
+
 /** Whether nearly all commands have this option. */
 export const isShared = (named: Named) => sharedKeys.has(keyOf(named));
 
 interface Use {
+  /** The heading of the command's group. */
+  readonly group: string;
   readonly name: string;
   readonly named: Named;
 }
 
 export async function settingsPage(): Promise<string> {
   const [partners, ...operators] = await describedCommands();
-  const commands = [...operators, partners!].flatMap((group) => group.commands);
-  const uses = commands.flatMap(({ name, command }) =>
-    Object.entries(command.options).map((named) => ({ name, named })),
+  const groups = [...operators, partners!];
+  const uses = groups.flatMap(({ heading, commands }) =>
+    commands.flatMap(({ name, command }) =>
+      Object.entries(command.options).map((named) => ({ group: heading, name, named })),
+    ),
   );
-  const options = [...Map.groupBy(uses, ({ named }) => keyOf(named)).values()];
+  const options = inOptions(uses);
   const shared = options.filter(([first]) => isShared(first!.named));
+  const changing = options.filter(([first]) => changingKeys.has(keyOf(first!.named)));
   const serving = options.filter(
     (same) => same.some(({ name }) => name === 'serve') && !shared.includes(same),
   );
-  const others = options.filter((same) => !shared.includes(same) && !serving.includes(same));
-  const names = commands.map(({ name }) => name);
+  const listedAbove = new Set([...shared, ...changing, ...serving].flat());
+  const others = uses.filter((use) => !listedAbove.has(use));
+  const names = groups.flatMap(({ commands }) => commands.map(({ name }) => name));
+  const mostOf = (takers: readonly string[]) =>
+    takers.length > names.length / 2
+      ? `all except ${listed(names.filter((name) => !takers.includes(name)))}`
+      : 'those for which [Commands](commands.md) lists it';
   return [
     introduction,
     '## Shared by several commands\n',
-    tableOf('commands', shared, (takers) => `all except ${listed(names.filter((n) => !takers.includes(n)))}`),
+    tableOf('commands', [...shared, ...changing], mostOf),
     '## serve\n',
     '`doctor` takes all of these, to check them.\n',
     tableOf('also of', serving, (takers) => listed(takers.filter((n) => n !== 'serve' && n !== 'doctor'))),
     '## Other commands\n',
-    tableOf('commands', others, listed),
+    ...groups.flatMap(({ heading }) => [
+      `### ${heading}\n`,
+      tableOf('commands', inOptions(others.filter(({ group }) => group === heading)), listed),
+    ]),
     '## Other variables\n',
     table(
       ['variable', 'default', 'meaning'],
@@ -97,6 +114,11 @@ export async function settingsPage(): Promise<string> {
       ]),
     ),
   ].join('\n');
+}
+
+/** The uses of each option. */
+function inOptions(uses: readonly Use[]): Use[][] {
+  return [...Map.groupBy(uses, ({ named }) => keyOf(named)).values()];
 }
 
 /** A row for each option, with the commands that have it. */

@@ -136,7 +136,7 @@ const metrics = {
   },
   partner_network_build_info: {
     type: 'gauge',
-    help: 'Always 1. Its labels are the version and the environment of the service.',
+    help: 'Always 1. Its labels say what runs.',
     labels: {
       version: 'version of the service',
       node: 'version of Node',
@@ -161,7 +161,7 @@ const metrics = {
     help: 'Batches. A refused batch has an error that concerns all of it, such as a 403 or 503.',
     labels: {
       kind: '`brands`, `balances`, `grants`',
-      outcome: '`committed`, `rejected`, `tried`, `refused`',
+      outcome: '`committed`, `rejected`, `tried` (dry run), `refused`',
     },
     onlyWith: '`admin`',
   },

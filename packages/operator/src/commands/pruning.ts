@@ -2,7 +2,7 @@ import { receiptsBounds } from '@partner-network/common/bounds/receipts';
 import { counted } from '@partner-network/common/command-line/amounts';
 import type { Command } from '@partner-network/common/command-line/command';
 import { confirm, yes } from '@partner-network/common/command-line/confirm';
-import { durationMs, flag, required } from '@partner-network/common/command-line/options';
+import { addedIn, durationMs, flag, required } from '@partner-network/common/command-line/options';
 import { toTime } from '@partner-network/common/times';
 import type { Author, Store } from '@partner-network/store/port';
 import { changing } from './database.ts';
@@ -12,11 +12,16 @@ interface Pruned {
   prune(olderThan: string, by: Author): Promise<number>;
 }
 
-/** A command that deletes old records. `what` is one of them, in the singular. */
-export function pruning(action: string, what: string, prunedOf: (store: Store) => Pruned): Command {
+/** A command that deletes old records, which `since` added. `what` is one of them, in the singular. */
+export function pruning(
+  action: string,
+  since: string,
+  what: string,
+  prunedOf: (store: Store) => Pruned,
+): Command {
   return changing(action, {
     role: 'network_retention',
-    options: {
+    options: addedIn(since, {
       'older-than': required(
         'DURATION',
         durationMs,
@@ -24,7 +29,7 @@ export function pruning(action: string, what: string, prunedOf: (store: Store) =
       ),
       'dry-run': flag(`count the ${what}s and remove nothing`),
       yes,
-    },
+    }),
     run: async (store, { 'older-than': ageMs, 'dry-run': isDryRun, yes }, _words, _output, by) => {
       const { count, prune } = prunedOf(store);
       const before = toTime(Date.now() - ageMs);

@@ -59,7 +59,7 @@ const columns: readonly Column<Receipt>[] = [
   { heading: 'GRANT', minCells: issuedIdCells, cell: ({ grant_id = '-' }) => grant_id },
 ];
 
-export const pruneReceipts = pruning('receipts prune', 'receipt', (store) => ({
+export const pruneReceipts = pruning('receipts prune', '0.1.0', 'receipt', (store) => ({
   count: store.countReceipts,
   prune: store.pruneReceipts,
 }));

@@ -1,5 +1,5 @@
 import { newest, printNewest, spanConflicts, timeSpan } from '@partner-network/common/command-line/newest';
-import { defaulted, oneOf, optional, plainText } from '@partner-network/common/command-line/options';
+import { addedIn, defaulted, oneOf, optional, plainText } from '@partner-network/common/command-line/options';
 import { type Column, issuedIdCells, neverShortened } from '@partner-network/common/command-line/table';
 import { lengths } from '@partner-network/contract/limits';
 import type { UsageCount } from '@partner-network/store/port';
@@ -9,13 +9,13 @@ import { onDatabase, partnerId } from './database.ts';
 import { pruning } from './pruning.ts';
 
 export const listUsage = onDatabase({
-  options: {
+  options: addedIn('0.2.0', {
     partner: optional('ID', partnerId, 'only answers to this partner'),
     key: optional('ID', plainText(lengths.keyId), 'only answers to this key'),
     by: defaulted('UNIT', oneOf(['hour', 'day']), 'hour', 'count whole hours or whole days of UTC'),
     ...timeSpan('answers'),
     limit: newest('counts'),
-  },
+  }),
   conflicts: spanConflicts,
   run: async (store, values, _words, output) => {
     const { partner, key, by, since, until } = values;
@@ -38,7 +38,7 @@ const columns: readonly Column<UsageCount>[] = [
   { heading: 'COUNT', minCells: neverShortened, cell: ({ count }) => String(count) },
 ];
 
-export const pruneUsage = pruning('usage prune', 'count', (store) => ({
+export const pruneUsage = pruning('usage prune', '0.2.0', 'count', (store) => ({
   count: store.countUsage,
   prune: store.pruneUsage,
 }));

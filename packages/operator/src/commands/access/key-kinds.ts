@@ -1,7 +1,7 @@
 /** What the commands on keys of partners and on administrative keys share. */
 import { authBounds } from '@partner-network/common/bounds/auth';
 import type { Command, Report } from '@partner-network/common/command-line/command';
-import { defaulted, durationMs, expiresAt } from '@partner-network/common/command-line/options';
+import { addedIn, defaulted, durationMs, expiresAt } from '@partner-network/common/command-line/options';
 import type { Cells } from '@partner-network/common/command-line/table';
 import { newId } from '@partner-network/common/ids';
 import { ConclusiveError } from '@partner-network/common/operator-error';
@@ -30,6 +30,8 @@ import { changing, remarkPastExpiry, waitingFor } from '../database.ts';
 interface KeyKind<Key extends AnyKey> {
   /** The word before "create", "revoke" and so on. */
   readonly group: 'keys' | 'admin-keys';
+  /** The version that added its commands. */
+  readonly since: string;
   readonly noun: string;
   /** The name of the argument for an id. */
   readonly argument: string;
@@ -47,6 +49,7 @@ interface KeyKind<Key extends AnyKey> {
 
 export const apiKeys: KeyKind<ApiKey> = {
   group: 'keys',
+  since: '0.1.0',
   noun: 'key',
   argument: 'KEY_ID',
   idPrefix: 'KEY',
@@ -60,6 +63,7 @@ export const apiKeys: KeyKind<ApiKey> = {
 
 export const adminKeys: KeyKind<AdminKey> = {
   group: 'admin-keys',
+  since: '0.2.0',
   noun: 'administrative key',
   argument: 'ID',
   idPrefix: 'ADMIN_KEY',
@@ -111,13 +115,13 @@ export function revoking<Key extends AnyKey>(kind: KeyKind<Key>): Command {
 }
 
 export function rotating<Key extends AnyKey>(kind: KeyKind<Key>): Command {
-  const { group, noun, argument } = kind;
+  const { group, since, noun, argument } = kind;
   return changing(`${group} rotate`, {
     ifFailed: `Assume that the old ${noun} still works until this command succeeds.`,
     notYet: ({ overlap }) =>
       overlap === 0 ? waitingFor(`The old ${noun} is not revoked yet and still works`) : undefined,
     arguments: [{ name: argument, help: `id of the ${noun} to replace` }],
-    options: {
+    options: addedIn(since, {
       overlap: {
         ...defaulted(
           'DURATION',
@@ -131,7 +135,7 @@ export function rotating<Key extends AnyKey>(kind: KeyKind<Key>): Command {
         ...expiresAt('the new key'),
         help: "time at which the new key expires; without it, the new key gets the old key's lifetime",
       },
-    },
+    }),
     run: async (store, { overlap, 'expires-at': given }, [id = ''], output, by) => {
       await kind.require(store, id);
       const { report, ...issued } = issue(kind, store);

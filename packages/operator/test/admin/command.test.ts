@@ -8,6 +8,7 @@ import { adminKeys, createAdminKeys, startAdmin } from '../../../testkit/admin/s
 import { openTestDatabase } from '../../../testkit/fixtures/database.ts';
 import { byTest, createdAt, fillFixture, future } from '../../../testkit/fixtures/fixture.ts';
 import { assertFailed, commandLine, run } from '../../../testkit/fixtures/run.ts';
+import { until } from '../../../testkit/fixtures/until.ts';
 import { connectTo } from '../../../testkit/servers/postgres.ts';
 import { urlInRole } from '../../../testkit/servers/roles.ts';
 import { type Body, engines } from './scene.ts';
@@ -126,7 +127,8 @@ test('a batch finds a new connection after the database has restarted', async (t
   for (const { status } of first) assert.equal(status, 200);
   await owner.query(`select pg_terminate_backend(pid) from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid()`);
-  assert.equal((await send('balances', lineOf('a', 5))).status, 200);
+  // On a busy machine a batch can take a connection before the process learns that it has ended.
+  await until(20_000, async () => (await send('balances', lineOf('a', 5))).status === 200);
 });
 
 test('it runs in the role network_admin, which cannot write administrative keys', async (t) => {

@@ -39,7 +39,7 @@ export async function walk(port: number, run: string, listing: string) {
       if (answered !== undefined && answered.status < 500 && answered.status !== 429 && text !== undefined)
         break;
       const seconds = Number(answered?.headers.get('retry-after') ?? 0);
-      await wait(Math.max(Number(answered?.headers.get('retry-after-ms') ?? seconds * 1_000), 60));
+      await wait(Math.max(Number(answered?.headers.get('retry-after-ms') ?? seconds * 1_000), 500));
     }
   }
   return { statuses, ids: records.map(({ id }) => id) };

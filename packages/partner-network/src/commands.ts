@@ -76,7 +76,7 @@ export const groups: readonly { readonly heading: string; readonly commands: rea
           'serve',
           'Serve the API, for production or as a sandbox',
           'partner-network serve --public-url https://network.example',
-          'partner-network serve --environment sandbox --port 8081 --ops-port 9091',
+          'partner-network serve --environment sandbox --port 8081 --ops-port 9093',
         ],
       }),
       ...from(() => import('@partner-network/operator/commands/admin'), {

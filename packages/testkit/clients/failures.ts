@@ -134,6 +134,12 @@ const reported: readonly Scenario[] = [
     ],
   },
   {
+    promise: 'an endless chunk of a negative length is NetworkError, long before the timeout',
+    options: { ...once, timeoutMs: 15_000 },
+    answers: [{ fault: 'an endless chunk of a negative length' }],
+    outcomes: [{ pages: [], error: { kind: 'NetworkError' } }],
+  },
+  {
     promise: 'a response that breaks off is NetworkError',
     options: once,
     answers: [{ ...whole, fault: 'cut in the body' }],

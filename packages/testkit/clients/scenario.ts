@@ -70,6 +70,7 @@ export type ScriptedFault =
   | 'cut in the body'
   | 'cut in a chunk'
   | 'a chunk of a negative length'
+  | 'an endless chunk of a negative length'
   | 'early hints'
   | 'silence'
   | 'silence in the body'

@@ -74,6 +74,11 @@ const faults: Record<ScriptedFault, Fault> = {
     socket!.end(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nff\r\n${body.subarray(0, 9)}`),
   'a chunk of a negative length': ({ socket }) =>
     socket!.end('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n-5\r\nabcde\r\n0\r\n\r\n'),
+  'an endless chunk of a negative length': ({ socket }) => {
+    socket!.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n-1\r\n');
+    // Fails when the client closes the connection.
+    return pipeline(blanks, socket!).catch(() => {});
+  },
   'early hints': (response, body) => {
     response.writeEarlyHints({ link: '</style.css>; rel=preload; as=style' });
     response.writeHead(200, { 'content-length': body.length }).end(body);

@@ -91,8 +91,9 @@ export function remarksOf({ memory, start }: Measured): string[] {
     remarks.push(`Memory in ${memory.requests.toLocaleString('en')} requests, by quarters: ${peaks} MB.`);
   }
   if (start !== undefined) {
-    const [serve, node] = [start.serveMs, start.nodeMs].map((values) => median(values).toFixed(0));
-    remarks.push(`serve answers ${serve} ms after its start; node -e 0 takes ${node} ms.`);
+    const times = start.serveMs.map(({ name, serveMs }) => `${name} ${median(serveMs).toFixed(0)} ms`);
+    const nodeMs = median(start.nodeMs).toFixed(0);
+    remarks.push(`Start to first answer: ${times.join(', ')}; node -e 0 takes ${nodeMs} ms.`);
   }
   return remarks;
 }

@@ -1,9 +1,14 @@
 /** Time from the start of `serve` to its first answer, compared with an empty Node program. */
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { globSync, mkdirSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { executable } from '../../../packages/testkit/fixtures/run.ts';
+import { fileURLToPath } from 'node:url';
+import { temporaryFolder } from '../../../packages/testkit/fixtures/folder.ts';
+import { installServer, packServer } from '../../../packages/testkit/package/installed.ts';
 import { freePort } from '../../../packages/testkit/servers/free-port.ts';
+import { openBundle } from '../../../test/image/bundle.ts';
 import { wholeRun } from '../../lib/program.ts';
 import type { Request } from '../lib/connection.ts';
 import { ask } from './ask.ts';
@@ -11,26 +16,66 @@ import { ask } from './ask.ts';
 const retryMs = 1;
 const mostRetries = 30_000;
 
+/** What is started as its users start it: with the variables, the flags and the cache that it has there. */
+interface Started {
+  readonly name: 'checkout' | 'package' | 'image';
+  readonly words: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+  readonly database: string;
+}
+
+const executable = 'bin/partner-network.js';
+const path = { PATH: `${dirname(process.execPath)}:/usr/bin:/bin` };
+
+function checkout(database: string): Started {
+  const folder = fileURLToPath(new URL('../../../packages/partner-network', import.meta.url));
+  return { name: 'checkout', words: [join(folder, executable)], env: path, database };
+}
+
+function installedPackage(database: string): Started {
+  const folder = temporaryFolder(wholeRun);
+  const installed = installServer(packServer(folder), join(folder, 'installed'));
+  return { name: 'package', words: [join(installed, executable)], env: path, database };
+}
+
+/** The files of the image, as its user, without a container around them. They can keep no compiled code. */
+function image(database: string): Started {
+  const { rootfs, process } = openBundle(wholeRun);
+  const { uid, gid } = process.user;
+  const owner = `${uid}:${gid}`;
+  const file = database.replace(/^sqlite:/, '');
+  execFileSync('cp', [...globSync(`${file}*`), `${rootfs}/data`]);
+  execFileSync('chown', ['-R', owner, `${rootfs}/data`]);
+  mkdirSync(`${rootfs}/proc`, { recursive: true });
+  execFileSync('mount', ['--bind', '/proc', `${rootfs}/proc`]);
+  wholeRun.after(() => void execFileSync('umount', [`${rootfs}/proc`]));
+  const words = ['/usr/sbin/chroot', `--userspec=${owner}`, rootfs, ...process.args];
+  const env = Object.fromEntries(process.env.map((variable) => variable.split('=')));
+  return { name: 'image', words, env, database: `sqlite:/data/${basename(file)}` };
+}
+
 async function timeNode(): Promise<number> {
   const startedMs = performance.now();
   await once(spawn(process.execPath, ['-e', '0'], { env: {}, stdio: 'ignore' }), 'exit');
   return performance.now() - startedMs;
 }
 
-async function timeServe(database: string, request: Request): Promise<number> {
+async function timeServe({ words, env, database }: Started, request: Request): Promise<number> {
   const [port, operations] = [await freePort(), await freePort()];
-  const words = ['serve', '--database', database, '--port', String(port), '--ops-port', String(operations)];
+  const flags = ['serve', '--database', database, '--port', String(port), '--ops-port', String(operations)];
+  const [program = '', ...rest] = [...words, ...flags];
   const startedMs = performance.now();
-  const child = spawn(process.execPath, [executable, ...words], { env: {}, stdio: 'ignore' });
-  const ended = once(child, 'exit');
+  const child = spawn(program, rest, { env, stdio: 'ignore' });
   wholeRun.after(() => void child.kill('SIGKILL'));
-  const status = await firstStatus(port, request);
+  const ended = once(child, 'exit').then(([status]) => {
+    if (status !== 0) throw new Error(`serve ended with status ${status}.`);
+  });
+  const status = await Promise.race([firstStatus(port, request), ended]);
   const tookMs = performance.now() - startedMs;
   if (status !== 200) throw new Error(`The first answer of serve was ${status}.`);
   // SIGINT skips the drain delay.
   child.kill('SIGINT');
-  const [exitStatus] = await ended;
-  if (exitStatus !== 0) throw new Error(`serve ended with status ${exitStatus}.`);
+  await ended;
   return tookMs;
 }
 
@@ -46,14 +91,19 @@ async function firstStatus(port: number, request: Request): Promise<number> {
   }
 }
 
-/** The first start does not count: when it ends, Node stores the compiled code that later starts use. */
+/** The first start does not count: it keeps the compiled code that later starts use. */
 export async function measureStart(database: string, request: Request, rounds: number) {
-  const times = { serveMs: [] as number[], nodeMs: [] as number[] };
+  const isRoot = process.getuid?.() === 0;
+  const started = [checkout, installedPackage, ...(isRoot ? [image] : [])].map((make) => make(database));
+  const times = started.map((one) => ({ ...one, serveMs: [] as number[] }));
+  const nodeMs: number[] = [];
   for (let round = 0; round <= rounds; round += 1) {
-    const [nodeMs, serveMs] = [await timeNode(), await timeServe(database, request)];
-    if (round === 0) continue;
-    times.nodeMs.push(nodeMs);
-    times.serveMs.push(serveMs);
+    const emptyMs = await timeNode();
+    if (round > 0) nodeMs.push(emptyMs);
+    for (const one of times) {
+      const tookMs = await timeServe(one, request);
+      if (round > 0) one.serveMs.push(tookMs);
+    }
   }
-  return times;
+  return { nodeMs, serveMs: times.map(({ name, serveMs }) => ({ name, serveMs })) };
 }

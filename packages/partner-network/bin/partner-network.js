@@ -1,13 +1,11 @@
-#!/usr/bin/env -S node --max-semi-space-size=4 --no-parallel-scavenge --heap-growing-percent=50 --no-concurrent-recompilation
-// Each flag saves memory. With all, a process on the embedded database has 117 to 119 MB after 200,000
+#!/usr/bin/env -S MALLOC_ARENA_MAX=2 MALLOC_TRIM_THRESHOLD_=65536 node --max-semi-space-size=4 --no-parallel-scavenge
+// Each word saves memory. With all, a process on the embedded database has 127 to 128 MB after 200,000
 // requests; the goal is 130. Of what each saves, after 50,000 requests unless said:
 // - Two halves of 4 MiB for new objects, where V8 goes up to 64: 150 MB instead of 242.
-// - Old objects are collected when they have grown by half: with the first, 126 MB instead of 150.
-// - New objects are collected by one thread: 117 MB instead of 122 after 200,000, and 8 % less CPU.
-// - Functions are optimized in the thread that runs them, because others keep memory for it: 122 MB instead
-//   of 128 to 155 after 200,000. It costs time: the slowest of the first requests takes 40 to 180 ms, not 20
-//   to 70.
-// deploy/Containerfile repeats the flags, which test/image/containerfile.test.ts compares.
+// - New objects are collected by one thread: 5 MB less after 200,000, and 8 % less CPU.
+// - Threads share two pools of memory, and what they free goes back to the system: 12 MB less after 200,000.
+// packages/common/src/settle.ts sets another flag once the service answers. deploy/Containerfile repeats all
+// this, which test/image/containerfile.test.ts compares.
 
 // Process 1, as in a container, gets only the signals that it listens for. So it listens before anything is
 // imported, until a command has its own listener. Any other process is ended by the system.

@@ -6,6 +6,7 @@ import { createLog } from '@partner-network/common/observability/log';
 import { readMetrics } from '@partner-network/common/observability/metric';
 import { buildInfo, watchThisProcess } from '@partner-network/common/observability/process-metrics';
 import { connectionsWithin, openFileLimit } from '@partner-network/common/open-files';
+import { settle } from '@partner-network/common/settle';
 import { createStopSignal } from '@partner-network/common/signals';
 import { ownVersion } from '@partner-network/common/version';
 import { adminLimits } from '@partner-network/contract/admin/limits';
@@ -84,6 +85,7 @@ export async function openAdmin(
   });
   await listen(server, host, port, portFlag);
   opened.defer(http.close);
+  settle();
   return {
     address: address(),
     publicUrl: ownUrl(),

@@ -4,8 +4,7 @@ import type { Operation } from '@partner-network/contract/operations';
 import type { Logger } from 'pino';
 import { createMemoryLimiter } from './memory.ts';
 import type { Limiter } from './port.ts';
-import { createRedisLimiter } from './redis/limiter.ts';
-import { openRedisLink, type RedisLink } from './redis/link.ts';
+import type { RedisLink } from './redis/link.ts';
 import type { RedisAddress } from './redis/url.ts';
 
 type ByOperation<T> = Readonly<Partial<Record<Operation['name'], T>>>;
@@ -25,9 +24,13 @@ export type OpenLimiters = Awaited<ReturnType<typeof openLimiters>>;
 export async function openLimiters({ environment, rates, instances = 1, redis }: LimiterConfig, log: Logger) {
   const limited = Object.entries(rates).filter(([, rate]) => rate > 0) as [Operation['name'], number][];
   const needsRedis = redis !== undefined && limited.length > 0;
-  const link = needsRedis ? await openRedisLink(redis, environment, instances, log) : undefined;
+  // What a process without Redis does not load.
+  const shared = needsRedis
+    ? await Promise.all([import('./redis/link.ts'), import('./redis/limiter.ts')])
+    : undefined;
+  const link = await shared?.[0].openRedisLink(redis!, environment, instances, log);
   const opened = limited.map(([operation, rate]): NamedLimiter => {
-    const limiter = link && createRedisLimiter(link, environment, operation, rate);
+    const limiter = link && shared![1].createRedisLimiter(link, environment, operation, rate);
     return [operation, limiter ?? createMemoryLimiter(rate)];
   });
   const limiters: ByOperation<Limiter> = Object.fromEntries(opened);

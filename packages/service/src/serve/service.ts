@@ -3,6 +3,7 @@ import { originOf } from '@partner-network/common/host-and-port';
 import { type MetricRead, readMetrics } from '@partner-network/common/observability/metric';
 import { watchThisProcess } from '@partner-network/common/observability/process-metrics';
 import { connectionsWithin, openFileLimit } from '@partner-network/common/open-files';
+import { settle } from '@partner-network/common/settle';
 import type { Route } from '@partner-network/http/handle';
 import { Overload } from '@partner-network/http/overload/overload';
 import { createRequestMetrics } from '@partner-network/http/request-metrics';
@@ -105,6 +106,7 @@ export async function openService(
   opened.defer(http.close);
   // Before the server, which waits for every response: a rehearsal may have stalled one.
   opened.defer(() => rehearsals?.close());
+  settle();
   const metrics = [watched, store, rateLimit, journal, overload, requests, http].flatMap(
     (part) => part.metrics,
   );

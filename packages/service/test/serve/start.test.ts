@@ -1,7 +1,9 @@
 /** What a start loads. How long it takes is measured by the bench. */
 import assert from 'node:assert/strict';
+import { globSync } from 'node:fs';
 import { test } from 'node:test';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
+import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
 import { fixtureLine, serveSandbox } from '../../../testkit/fixtures/served.ts';
 
 const preload = new URL('../../../testkit/watch/loaded-modules.ts', import.meta.url).href;
@@ -16,6 +18,8 @@ const unneeded = [
   /src\/(ingest|images|demo|doctor|serve\/workers)\//,
   /store\/src\/postgres\//,
   /src\/reference\/guides/,
+  /limiter\/redis\/(?!url)/,
+  /store\/src\/sqlite\/imports\//,
 ];
 
 test('loads nothing that the first response does not need', { timeout: 120_000 }, async (t) => {
@@ -54,4 +58,14 @@ test('serve keeps the space for new objects at 8 MiB, an eighth of what V8 allow
   const served = await serveSandbox(t, database, [], { variables });
   served.signal('SIGINT');
   await served.says('stderr', /^new space: 8$/m);
+});
+
+test('a process that is killed has kept its compiled code for the next start', async (t) => {
+  const cache = temporaryFolder(t);
+  const { database } = await fixtureLine(t);
+  const served = await serveSandbox(t, database, [], { variables: { NODE_COMPILE_CACHE: cache } });
+  served.signal('SIGKILL');
+  await served.ended;
+  const kept = globSync('*/*', { cwd: cache });
+  assert.ok(kept.length > 100, `${kept.length} files`);
 });

@@ -16,7 +16,6 @@ import { plainSql, translated } from './engine.ts';
 import { createExport } from './exports.ts';
 import { isReadOnly, obstacleTo, openFile, openToInspect, receiptsFileOf } from './file.ts';
 import { type FileWatch, watchFiles } from './file-watch.ts';
-import { createImports } from './imports/imports.ts';
 import { databaseSchema, migrate, requireCurrent } from './migrate.ts';
 import { cannotOpen } from './open-error.ts';
 import { createReads } from './reads.ts';
@@ -78,7 +77,13 @@ export function openSqlite(file: string, environment: Environment, purpose: Purp
       rotateCursorKey: createRotation(sql),
       ...createMoves(sql),
       ...createAuditLog(sql, oneAtATime, auditInRanges),
-      ...createImports(db, path, () => watch?.requireNow()),
+      // Temporary tables belong to the connection, which all runs share.
+      runsAtOnce: 1,
+      beginImport: async (kind, options) => {
+        // Loaded by the first import, which a service for partners never has.
+        const { beginImport } = await import('./imports/imports.ts');
+        return beginImport(db!, path, () => watch?.requireNow(), kind, options);
+      },
       exportRecords: createExport(path),
       ...receipts,
       close: async () => {

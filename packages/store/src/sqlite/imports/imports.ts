@@ -8,7 +8,7 @@ import {
   type ImportKind,
   type ImportResult,
   type ImportRow,
-  type Imports,
+  type ImportRun,
   type Missing,
   StoreLocked,
 } from '../../port.ts';
@@ -33,78 +33,77 @@ const lockedByOther = 'Waiting for another command, such as an import, that lock
  * this one reads on and reacts to signals: starting it takes as long as writing a few thousand rows.
  * `requireFiles` throws if the files of the database were replaced: rows written there would be lost.
  */
-export function createImports(db: DatabaseSync, path: string, requireFiles: () => void): Imports {
+export async function beginImport(
+  db: DatabaseSync,
+  path: string,
+  requireFiles: () => void,
+  kind: ImportKind,
+  { onWait, ...options }: ImportBegin = {},
+): Promise<ImportRun> {
+  let order = createOrder(kind);
+  const startedAt = toTime(Date.now());
+  const signs = createSigns();
+  const begin = () => db.exec('begin immediate');
+  const open = () => createImportWrites(db, kind, options, startedAt, signs, begin);
+  type Writer = ReturnType<typeof open> | ReturnType<typeof writesInThread>;
+  let writer: Writer | undefined = options.pace === 'feed' ? open() : undefined;
+  let batches = 0;
+  const waiting: Segment[] = [];
+  const watch =
+    onWait && setInterval(() => signs.isWaiting() && onWait(lockedByOther), storeBounds.sqliteLockWatchMs);
+  watch?.unref();
+
+  /** Repeats work that found a lock, and so changed nothing. A feed and the thread do that themselves. */
+  async function unlocked<Result>(work: () => Result): Promise<Awaited<Result>> {
+    for (;;) {
+      try {
+        return await work();
+      } catch (error) {
+        const isRepeated = error instanceof StoreLocked && options.pace !== 'feed';
+        if (!isRepeated || signs.isPrevented()) throw error;
+      }
+      onWait?.(lockedByOther);
+      // Signals are handled in this pause.
+      await wait(storeBounds.sqliteLockRetryMs);
+    }
+  }
+
+  async function opened(): Promise<Writer> {
+    writer ??= open();
+    const { stage } = writer;
+    for (const segment of waiting.splice(0)) await unlocked(() => stage(segment));
+    return writer;
+  }
+
   return {
-    // Temporary tables belong to the connection, which all runs share.
-    runsAtOnce: 1,
-    beginImport: async (kind, { onWait, ...options } = {}) => {
-      let order = createOrder(kind);
-      const startedAt = toTime(Date.now());
-      const signs = createSigns();
-      const begin = () => db.exec('begin immediate');
-      const open = () => createImportWrites(db, kind, options, startedAt, signs, begin);
-      type Writer = ReturnType<typeof open> | ReturnType<typeof writesInThread>;
-      let writer: Writer | undefined = options.pace === 'feed' ? open() : undefined;
-      let batches = 0;
-      const waiting: Segment[] = [];
-      const watch =
-        onWait &&
-        setInterval(() => signs.isWaiting() && onWait(lockedByOther), storeBounds.sqliteLockWatchMs);
-      watch?.unref();
-
-      /** Repeats work that found a lock, and so changed nothing. A feed and the thread do that themselves. */
-      async function unlocked<Result>(work: () => Result): Promise<Awaited<Result>> {
-        for (;;) {
-          try {
-            return await work();
-          } catch (error) {
-            const isRepeated = error instanceof StoreLocked && options.pace !== 'feed';
-            if (!isRepeated || signs.isPrevented()) throw error;
-          }
-          onWait?.(lockedByOther);
-          // Signals are handled in this pause.
-          await wait(storeBounds.sqliteLockRetryMs);
+    stage: async (rows) => {
+      waiting.push(...segmentsOf(rows, kind, order(rows)));
+      batches += 1;
+      if (batches > 1) writer ??= writesInThread(path, kind, options, startedAt, signs.shared);
+      if (writer !== undefined) await opened();
+    },
+    countMissing: async () => (await opened()).countMissing(),
+    write: async ({ onRejected, ...options }) => {
+      requireFiles();
+      const { write, commit } = await opened();
+      const holds = onRejected !== undefined && options.mode === 'keep' && options.skipsRejected === true;
+      try {
+        const result = await unlocked(() => write({ ...options, holds }));
+        if (holds && result.rejected.length > 0) {
+          await onRejected(result.rejected);
+          await commit();
         }
+        requireFiles();
+        if (options.mode === 'keep') order = createOrder(kind);
+        return result;
+      } finally {
+        signs.endCommit();
       }
-
-      async function opened(): Promise<Writer> {
-        writer ??= open();
-        const { stage } = writer;
-        for (const segment of waiting.splice(0)) await unlocked(() => stage(segment));
-        return writer;
-      }
-
-      return {
-        stage: async (rows) => {
-          waiting.push(...segmentsOf(rows, kind, order(rows)));
-          batches += 1;
-          if (batches > 1) writer ??= writesInThread(path, kind, options, startedAt, signs.shared);
-          if (writer !== undefined) await opened();
-        },
-        countMissing: async () => (await opened()).countMissing(),
-        write: async ({ onRejected, ...options }) => {
-          requireFiles();
-          const { write, commit } = await opened();
-          const holds = onRejected !== undefined && options.mode === 'keep' && options.skipsRejected === true;
-          try {
-            const result = await unlocked(() => write({ ...options, holds }));
-            if (holds && result.rejected.length > 0) {
-              await onRejected(result.rejected);
-              await commit();
-            }
-            requireFiles();
-            if (options.mode === 'keep') order = createOrder(kind);
-            return result;
-          } finally {
-            signs.endCommit();
-          }
-        },
-        prevent: signs.prevent,
-        end: async () => {
-          clearInterval(watch);
-          await writer?.end();
-        },
-      };
+    },
+    prevent: signs.prevent,
+    end: async () => {
+      clearInterval(watch);
+      await writer?.end();
     },
   };
 }

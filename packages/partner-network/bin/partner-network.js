@@ -4,8 +4,8 @@
 // - Two halves of 4 MiB for new objects, where V8 goes up to 64: 150 MB instead of 242.
 // - New objects are collected by one thread: 5 MB less after 200,000, and 8 % less CPU.
 // - Threads share two pools of memory, and what they free goes back to the system: 12 MB less after 200,000.
-// packages/common/src/settle.ts sets another flag once the service answers. deploy/Containerfile repeats all
-// this, which test/image/containerfile.test.ts compares.
+// packages/http/src/server/settle.ts sets another flag once the service answers. deploy/Containerfile repeats
+// this line, which test/image/containerfile.test.ts compares.
 
 // Process 1, as in a container, gets only the signals that it listens for. So it listens before anything is
 // imported, until a command has its own listener. Any other process is ended by the system.

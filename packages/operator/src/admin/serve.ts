@@ -6,7 +6,6 @@ import { createLog } from '@partner-network/common/observability/log';
 import { readMetrics } from '@partner-network/common/observability/metric';
 import { buildInfo, watchThisProcess } from '@partner-network/common/observability/process-metrics';
 import { connectionsWithin, openFileLimit } from '@partner-network/common/open-files';
-import { settle } from '@partner-network/common/settle';
 import { createStopSignal } from '@partner-network/common/signals';
 import { ownVersion } from '@partner-network/common/version';
 import { adminLimits } from '@partner-network/contract/admin/limits';
@@ -14,6 +13,7 @@ import { adminBasePath, adminOperations } from '@partner-network/contract/admin/
 import { startHealth } from '@partner-network/http/operations/health';
 import { createRequestMetrics } from '@partner-network/http/request-metrics';
 import { createHttpServer, listen, portOf, serveSite } from '@partner-network/http/server/server';
+import { settle } from '@partner-network/http/server/settle';
 import { openCursors } from '@partner-network/service/cursors/key-refresh';
 import { createJournal } from '@partner-network/service/receipts/journal';
 import { drainOn } from '@partner-network/service/serve/drain';

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pack } from '../../packages/testkit/package/installed.ts';
 import { installTools } from '../install-tools.ts';
+import { tarball, wheel } from '../packages/clients.ts';
 import { type published, root } from './repository.ts';
 
 /** Packages and the image are built from all files, also from those that no commit has. */
@@ -24,10 +25,11 @@ export async function packageFaults(
   const file = pack(folder, '-w', name);
   const manifest = execFileSync('tar', ['-xOzf', file, 'package/package.json'], { encoding: 'utf8' });
   const { name: packed, version: found, exports } = JSON.parse(manifest);
-  const tarball = new Uint8Array(readFileSync(file));
-  const [lint, types] = [await lintPackage(tarball), await checkTypes(tarball)];
+  const bytes = new Uint8Array(readFileSync(file));
+  const [lint, types] = [await lintPackage(bytes), await checkTypes(bytes)];
   const hasTypes = Object.keys(types.files).length > 0;
   return [
+    ...(name === 'partner-network' ? clientFaults(file) : []),
     ...(packed === name && found === version
       ? []
       : [`The package ${name} says that it is ${packed} ${found}, not ${version}.`]),
@@ -35,6 +37,13 @@ export async function packageFaults(
     ...lint.map((message) => `publint on ${name}: ${JSON.stringify(message)}.`),
     ...types.problems.map((problem) => `attw on ${name}: ${JSON.stringify(problem)}.`),
   ];
+}
+
+/** The server's package has both clients, which it offers at /docs/clients. */
+function clientFaults(file: string): string[] {
+  const files = execFileSync('tar', ['-tzf', file], { encoding: 'utf8' });
+  const missing = [tarball, wheel].filter((name) => !files.includes(`/clients/${name}\n`));
+  return missing.map((name) => `The package partner-network lacks ${name}: see what npm pack prints.`);
 }
 
 /** Builds the image, and compares its labels with the version and the commit. */

@@ -9,10 +9,10 @@ import { read, root } from '../sources.ts';
 import { without, withoutImage } from './bundle.ts';
 import { containerfile, instruction } from './containerfile.ts';
 
-test('the image starts with the variables and flags of the command', () => {
-  const first = /^#!\S+ -S (.*) node (.*)$/m.exec(read('packages/partner-network/bin/partner-network.js'));
-  const [, variables = '', flags] = first ?? [];
-  assert.ok(instruction('ENV').endsWith(variables), variables);
+test('the image starts with the flags of the command and the variables of the unit', () => {
+  const [, flags] = /^#!.* node (.*)$/m.exec(read('packages/partner-network/bin/partner-network.js')) ?? [];
+  const [variables = ''] = /(?<=^Environment=)MALLOC.*$/m.exec(read('deploy/partner-network.service'))!;
+  assert.ok(instruction('ENV').endsWith(` ${variables}`), variables);
   const [node, ...words] = JSON.parse(instruction('ENTRYPOINT'));
   assert.deepEqual(
     [node, words.slice(0, -1).join(' '), words.at(-1)],

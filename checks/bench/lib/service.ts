@@ -20,6 +20,9 @@ export async function newDatabase(engine: Engine): Promise<string> {
   return `sqlite:${join(temporaryFolder(wholeRun), 'bench.db')}`;
 }
 
+/** As in deploy/partner-network.service. */
+const variables = { MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '65536' };
+
 /** Starts `serve` with its log in a file: reading it here would take CPU time from the measurement. */
 export async function startService(
   database: string,
@@ -27,7 +30,7 @@ export async function startService(
   logFile = devNull,
 ): Promise<Served> {
   const stdout = openSync(logFile, 'a');
-  const service = await serve(wholeRun, ['--database', database, ...flags], { stdout });
+  const service = await serve(wholeRun, ['--database', database, ...flags], { stdout, variables });
   closeSync(stdout);
   return service;
 }

@@ -28,7 +28,8 @@ const rate = ratePastLoad.toLocaleString('en');
 const about = `
 Starts each contender as its own process, gives all of them the same load in turn, and prints the CPU time
 of the process per request: the median of all rounds after a warm-up round. Ends with status 1 if a goal
-falls short. A run with all sections writes bench/results.json and docs/explanation/operators/bench.svg.
+falls short. A run with all sections writes checks/bench/results.json and
+docs/explanation/operators/bench.svg.
 
 The floor is bare node:http that sends the same bytes from memory. Our service logs a line for each request
 to a file, and counts all requests against the highest rate that a partner can have, ${rate} a second.
@@ -126,8 +127,8 @@ async function run(flags: Flags): Promise<boolean> {
     const circumstances = await circumstancesOf(stage, flags);
     writeFileSync(resultsFile, resultsOf(new Date(), circumstances, rows, verdicts));
     writeFileSync(chartFile, chartOfRows(rows));
-    say('Written: bench/results.json and docs/explanation/operators/bench.svg.');
-  } else say('Only some sections were run. bench/results.json and bench.svg stay unchanged.');
+    say('Written: checks/bench/results.json and docs/explanation/operators/bench.svg.');
+  } else say('Only some sections were run. results.json and bench.svg stay unchanged.');
   return verdicts.every(({ isMet }) => isMet);
 }
 

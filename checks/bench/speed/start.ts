@@ -6,17 +6,18 @@ import { basename, dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { temporaryFolder } from '../../../packages/testkit/fixtures/folder.ts';
+import { killAfter } from '../../../packages/testkit/fixtures/lifetime.ts';
 import { installServer, packServer } from '../../../packages/testkit/package/installed.ts';
 import { freePort } from '../../../packages/testkit/servers/free-port.ts';
 import { openBundle } from '../../../test/image/bundle.ts';
-import { wholeRun } from '../../lib/program.ts';
+import { say, wholeRun } from '../../lib/program.ts';
 import type { Request } from '../lib/connection.ts';
 import { ask } from './ask.ts';
 
 const retryMs = 1;
 const mostRetries = 30_000;
 
-/** What is started as its users start it: with the variables, the flags and the cache that it has there. */
+/** A program, and how its users start it. */
 interface Started {
   readonly name: 'checkout' | 'package' | 'image';
   readonly words: readonly string[];
@@ -46,9 +47,9 @@ function image(database: string): Started {
   const file = database.replace(/^sqlite:/, '');
   execFileSync('cp', [...globSync(`${file}*`), `${rootfs}/data`]);
   execFileSync('chown', ['-R', owner, `${rootfs}/data`]);
-  mkdirSync(`${rootfs}/proc`, { recursive: true });
-  execFileSync('mount', ['--bind', '/proc', `${rootfs}/proc`]);
-  wholeRun.after(() => void execFileSync('umount', [`${rootfs}/proc`]));
+  // A start reads nothing else there.
+  mkdirSync(`${rootfs}/proc/self`, { recursive: true });
+  execFileSync('cp', ['/proc/self/limits', `${rootfs}/proc/self`]);
   const words = ['/usr/sbin/chroot', `--userspec=${owner}`, rootfs, ...process.args];
   const env = Object.fromEntries(process.env.map((variable) => variable.split('=')));
   return { name: 'image', words, env, database: `sqlite:/data/${basename(file)}` };
@@ -66,8 +67,7 @@ async function timeServe({ words, env, database }: Started, request: Request): P
   const [program = '', ...rest] = [...words, ...flags];
   const startedMs = performance.now();
   const child = spawn(program, rest, { env, stdio: 'ignore' });
-  wholeRun.after(() => void child.kill('SIGKILL'));
-  const ended = once(child, 'exit').then(([status]) => {
+  const ended = (killAfter(wholeRun, child) as Promise<[number | null]>).then(([status]) => {
     if (status !== 0) throw new Error(`serve ended with status ${status}.`);
   });
   const status = await Promise.race([firstStatus(port, request), ended]);
@@ -94,15 +94,16 @@ async function firstStatus(port: number, request: Request): Promise<number> {
 /** The first start does not count: it keeps the compiled code that later starts use. */
 export async function measureStart(database: string, request: Request, rounds: number) {
   const isRoot = process.getuid?.() === 0;
+  if (!isRoot) say('The image is left out: only root can start its files as its user.');
   const started = [checkout, installedPackage, ...(isRoot ? [image] : [])].map((make) => make(database));
-  const times = started.map((one) => ({ ...one, serveMs: [] as number[] }));
+  const times = started.map((program) => ({ ...program, serveMs: [] as number[] }));
   const nodeMs: number[] = [];
   for (let round = 0; round <= rounds; round += 1) {
     const emptyMs = await timeNode();
     if (round > 0) nodeMs.push(emptyMs);
-    for (const one of times) {
-      const tookMs = await timeServe(one, request);
-      if (round > 0) one.serveMs.push(tookMs);
+    for (const program of times) {
+      const tookMs = await timeServe(program, request);
+      if (round > 0) program.serveMs.push(tookMs);
     }
   }
   return { nodeMs, serveMs: times.map(({ name, serveMs }) => ({ name, serveMs })) };

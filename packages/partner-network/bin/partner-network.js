@@ -1,11 +1,6 @@
-#!/usr/bin/env -S MALLOC_ARENA_MAX=2 MALLOC_TRIM_THRESHOLD_=65536 node --max-semi-space-size=4 --no-parallel-scavenge
-// Each word saves memory. With all, a process on the embedded database has 127 to 128 MB after 200,000
-// requests; the goal is 130. Of what each saves, after 50,000 requests unless said:
-// - Two halves of 4 MiB for new objects, where V8 goes up to 64: 150 MB instead of 242.
-// - New objects are collected by one thread: 5 MB less after 200,000, and 8 % less CPU.
-// - Threads share two pools of memory, and what they free goes back to the system: 12 MB less after 200,000.
-// packages/http/src/server/settle.ts sets another flag once the service answers. deploy/Containerfile repeats
-// this line, which test/image/containerfile.test.ts compares.
+#!/usr/bin/env -S node --max-semi-space-size=4 --no-parallel-scavenge
+// Each flag saves memory: see "The memory of a process is limited" in the decisions. deploy/Containerfile
+// repeats them, which test/image/containerfile.test.ts compares.
 
 // Process 1, as in a container, gets only the signals that it listens for. So it listens before anything is
 // imported, until a command has its own listener. Any other process is ended by the system.

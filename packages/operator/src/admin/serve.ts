@@ -13,7 +13,6 @@ import { adminBasePath, adminOperations } from '@partner-network/contract/admin/
 import { startHealth } from '@partner-network/http/operations/health';
 import { createRequestMetrics } from '@partner-network/http/request-metrics';
 import { createHttpServer, listen, portOf, serveSite } from '@partner-network/http/server/server';
-import { settle } from '@partner-network/http/server/settle';
 import { openCursors } from '@partner-network/service/cursors/key-refresh';
 import { createJournal } from '@partner-network/service/receipts/journal';
 import { drainOn } from '@partner-network/service/serve/drain';
@@ -85,7 +84,6 @@ export async function openAdmin(
   });
   await listen(server, host, port, portFlag);
   opened.defer(http.close);
-  settle();
   return {
     address: address(),
     publicUrl: ownUrl(),

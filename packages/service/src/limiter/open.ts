@@ -24,13 +24,13 @@ export type OpenLimiters = Awaited<ReturnType<typeof openLimiters>>;
 export async function openLimiters({ environment, rates, instances = 1, redis }: LimiterConfig, log: Logger) {
   const limited = Object.entries(rates).filter(([, rate]) => rate > 0) as [Operation['name'], number][];
   const needsRedis = redis !== undefined && limited.length > 0;
-  // What a process without Redis does not load.
+  // A process without Redis does not load these.
   const shared = needsRedis
-    ? await Promise.all([import('./redis/link.ts'), import('./redis/limiter.ts')])
+    ? { ...(await import('./redis/link.ts')), ...(await import('./redis/limiter.ts')) }
     : undefined;
-  const link = await shared?.[0].openRedisLink(redis!, environment, instances, log);
+  const link = await shared?.openRedisLink(redis!, environment, instances, log);
   const opened = limited.map(([operation, rate]): NamedLimiter => {
-    const limiter = link && shared![1].createRedisLimiter(link, environment, operation, rate);
+    const limiter = link && shared?.createRedisLimiter(link, environment, operation, rate);
     return [operation, limiter ?? createMemoryLimiter(rate)];
   });
   const limiters: ByOperation<Limiter> = Object.fromEntries(opened);

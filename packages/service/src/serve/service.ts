@@ -7,7 +7,6 @@ import type { Route } from '@partner-network/http/handle';
 import { Overload } from '@partner-network/http/overload/overload';
 import { createRequestMetrics } from '@partner-network/http/request-metrics';
 import { createHttpServer, listen, portOf, serveSite } from '@partner-network/http/server/server';
-import { settle } from '@partner-network/http/server/settle';
 import { openStore } from '@partner-network/store/engines';
 import type { Store } from '@partner-network/store/port';
 import type { Served } from '@partner-network/store/served';
@@ -106,7 +105,6 @@ export async function openService(
   opened.defer(http.close);
   // Before the server, which waits for every response: a rehearsal may have stalled one.
   opened.defer(() => rehearsals?.close());
-  settle();
   const metrics = [watched, store, rateLimit, journal, overload, requests, http].flatMap(
     (part) => part.metrics,
   );

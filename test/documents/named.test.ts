@@ -26,7 +26,6 @@ const othersFlags = [
   ...[
     'engine',
     'errors',
-    'file',
     'give-up-after',
     'gzip',
     'health-cmd',
@@ -44,7 +43,7 @@ const othersFlags = [
     'rows',
     'seconds',
   ],
-  ...['silent', 'tag', 'ulimit', 'url', 'web.listen-address'],
+  ...['silent', 'ulimit', 'url', 'web.listen-address'],
 ];
 
 test('every flag that a page names exists', async () => {

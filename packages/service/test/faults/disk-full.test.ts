@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
 import { assertFailed, type Finished, run } from '../../../testkit/fixtures/run.ts';
+import { until } from '../../../testkit/fixtures/until.ts';
 import {
   afterAllElse,
   connectTo,
@@ -46,10 +47,9 @@ async function importedBrands(t: TestContext, server: PostgresServer): Promise<n
   return rows[0].found;
 }
 
-// The file name of a temporary table begins with t.
-for (const [what, bytesLeft, file] of [
-  ['staged', 0, 't\\d+_\\d+'],
-  ['written', 2_500_000, '\\d+'],
+for (const [what, bytesLeft] of [
+  ['staged', 0],
+  ['written', 2_500_000],
 ] as const) {
   rareFaultTest(
     `an import that cannot be ${what} on a full disk fails with a sentence, and writes nothing`,
@@ -62,12 +62,10 @@ for (const [what, bytesLeft, file] of [
       const failed = await importBrands(t, server);
       // If a part of the block still fits, Postgres reports how much it wrote.
       const cause = '(No space left on device|wrote only \\d+ of \\d+ bytes at block \\d+)';
-      const reason = `could not extend file "base/\\d+/${file}": ${cause}, 53100`;
-      assertFailed(
-        failed,
-        1,
-        new RegExp(`^The database cannot answer now \\(${reason}\\)\\. Run the command again, .*\n$`),
-      );
+      // The name of a temporary table's file begins with t.
+      const reason = `could not extend file "base/\\d+/(t\\d+_)?\\d+": ${cause}, 53100`;
+      const text = `The database cannot answer now \\(${reason}\\)\\. Nothing was written\\. Run `;
+      assertFailed(failed, 1, new RegExp(`^${text}.*\n$`));
       disk.makeRoom();
       await load.resumes();
       assert.equal(await importedBrands(t, server), 0);
@@ -94,8 +92,11 @@ rareFaultTest('a database that dies of a full disk is a 503 until it has room an
   const failed = await importBrands(t, server);
   assertFailed(failed, 1, /^(Cannot open the database|The database cannot answer now)/);
   disk.makeRoom();
-  if (!server.isRunning()) await server.start();
+  // The server may end only now, if it began to recover before there was room.
+  await until(20_000, async () => {
+    if (!server.isRunning()) await server.start();
+    return (await importedBrands(t, server).catch(() => undefined)) === 0;
+  });
   await load.resumes();
-  assert.equal(await importedBrands(t, server), 0);
   await load.stop();
 });

@@ -1,6 +1,6 @@
 /**
  * Runs all tests: each once, then those of listings and imports again on Postgres. Part of `npm test`, which
- * leaves out the tests that are too long for it.
+ * leaves out the tests that are too long for it. With patterns of files, it runs only these, once.
  */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
@@ -47,13 +47,16 @@ function runTests(env: Record<string, string>, ...globs: string[]): boolean {
 
 // Ctrl-C ends the tests, and this process then deletes the folder.
 process.on('SIGINT', () => {});
+const chosen = process.argv.slice(2);
 const ofRepository = isLongRun ? 'test/**/*.test.ts' : 'test/{*,*/*}.test.ts';
 const isPassed =
-  runTests({}, 'packages/{*/test,testkit}/**/*.test.ts', 'clients/*/test/*.test.ts', ofRepository) &&
-  runTests(
-    { TEST_ENGINE: 'postgres', TEST_UPGRADED: '1' },
-    'packages/service/test/{brands,balances,listings}/*.test.ts',
-    'packages/operator/test/ingest/import{,-replace,-follow,-bad-json}.test.ts',
-  );
+  chosen.length > 0
+    ? runTests({}, ...chosen)
+    : runTests({}, 'packages/{*/test,testkit}/**/*.test.ts', 'clients/*/test/*.test.ts', ofRepository) &&
+      runTests(
+        { TEST_ENGINE: 'postgres', TEST_UPGRADED: '1' },
+        'packages/service/test/{brands,balances,listings}/*.test.ts',
+        'packages/operator/test/ingest/import{,-replace,-follow,-bad-json}.test.ts',
+      );
 rmSync(folder, { recursive: true, force: true });
 process.exitCode = isPassed ? 0 : 1;

@@ -31,20 +31,15 @@ async function testPackage({ tests }: { readonly tests: string }): Promise<boole
   });
   if (install.status !== 0) return false;
   say(`Installed in ${Math.round(performance.now() - installedMs)} ms.`);
-  const setup = join(root, 'packages/testkit/servers/global-setup.ts');
-  const words = [
-    '--test',
-    `--test-global-setup=${setup}`,
-    '--test-timeout=240000',
-    '--test-reporter=spec',
-    tests,
-  ];
   const env = {
     ...process.env,
     TEST_PACKAGE: folder,
     NODE_OPTIONS: `--import=${join(root, 'packages/testkit/package/replace-sources.ts')}`,
   };
-  return spawnSync(process.execPath, words, { cwd: root, env, stdio: 'inherit' }).status === 0;
+  return (
+    spawnSync(process.execPath, ['scripts/tests.ts', tests], { cwd: root, env, stdio: 'inherit' }).status ===
+    0
+  );
 }
 
 await runProgram({ usage: 'npm run check -- package', about, options, run: testPackage });

@@ -41,7 +41,9 @@ export async function playOnCommandLine(
   writeFileSync(join(folder, 'program.cjs'), program);
   // In a file: an error would repeat the command line, and with it the key.
   writeFileSync(join(folder, 'stage.json'), JSON.stringify(stage));
-  const { stdout } = await execute(command, [...words, 'program.cjs'], { cwd: folder, timeout: 60_000 });
+  // Flags of this Node are not for another one.
+  const env = { ...process.env, NODE_OPTIONS: undefined };
+  const { stdout } = await execute(command, [...words, 'program.cjs'], { cwd: folder, env, timeout: 60_000 });
   return JSON.parse(stdout);
 }
 

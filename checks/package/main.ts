@@ -36,10 +36,8 @@ async function testPackage({ tests }: { readonly tests: string }): Promise<boole
     TEST_PACKAGE: folder,
     NODE_OPTIONS: `--import=${join(root, 'packages/testkit/package/replace-sources.ts')}`,
   };
-  return (
-    spawnSync(process.execPath, ['scripts/tests.ts', tests], { cwd: root, env, stdio: 'inherit' }).status ===
-    0
-  );
+  const words = ['scripts/tests.ts', tests];
+  return spawnSync(process.execPath, words, { cwd: root, env, stdio: 'inherit' }).status === 0;
 }
 
 await runProgram({ usage: 'npm run check -- package', about, options, run: testPackage });

@@ -61,6 +61,8 @@ const mostOfFloor = {
   balance: { embedded: 3.5, postgres: 4.3 },
 } as const;
 
+const mostOfAdmitted = { 401: 0.55, 429: 0.6 } as const;
+
 /** A checkout also resolves the names of our packages. */
 const mostOfNode = { checkout: 5, package: 4.5, image: 4.5 } as const;
 
@@ -92,9 +94,14 @@ export function judge(measured: Measured): Verdict[] {
     add(what, 'at most', 1.2, ratiosOf(measured, `${engine}.large`, `${engine}.first`, ofBoth));
   }
   for (const engine of engineNames) {
-    for (const status of [401, 429]) {
+    for (const status of [401, 429] as const) {
       const what = `refused, ${status} / admitted, ${labels[engine]}`;
-      add(what, 'at most', 0.6, ratiosOf(measured, `${engine}.${status}`, `${engine}.first`));
+      add(
+        what,
+        'at most',
+        mostOfAdmitted[status],
+        ratiosOf(measured, `${engine}.${status}`, `${engine}.first`),
+      );
     }
   }
   addOthers(measured, add);

@@ -99,6 +99,7 @@ async function fill(program: string, database: string): Promise<void> {
     ['grants revoke revoked'],
     ['customers erase old-erased --yes'],
     ['cursor-key rotate'],
+    ['admin-keys create --name old --role ADMIN'],
   ];
   for (const [words, records = []] of steps) await command(program, database, words, linesOf(records));
   await using lifetime = openLifetime();

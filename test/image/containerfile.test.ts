@@ -9,10 +9,11 @@ import { read, root } from '../sources.ts';
 import { without, withoutImage } from './bundle.ts';
 import { containerfile, instruction } from './containerfile.ts';
 
-test('the image starts with the flags of the command and the variables of the unit', () => {
+test('the image starts with the flags of the command and the variables of the units', () => {
   const [, flags] = /^#!.* node (.*)$/m.exec(read('packages/partner-network/bin/partner-network.js')) ?? [];
   const [variables = ''] = /(?<=^Environment=)MALLOC.*$/m.exec(read('deploy/partner-network.service'))!;
   assert.ok(instruction('ENV').endsWith(` ${variables}`), variables);
+  assert.ok(read('deploy/partner-network-admin.service').includes(`=${variables}\n`), variables);
   const [node, ...words] = JSON.parse(instruction('ENTRYPOINT'));
   assert.deepEqual(
     [node, words.slice(0, -1).join(' '), words.at(-1)],

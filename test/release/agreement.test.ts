@@ -58,6 +58,8 @@ function atVersion(next: string, files = repository): Record<string, string> {
 const ready = withFiles(repository, {
   ...atVersion(version),
   'CHANGELOG.md': `# Changelog\n\n## [Unreleased]\n\n## [${version}] - 2026-11-16\n\n### Added\n\n- Much.\n`,
+  // The commit of a release has them already.
+  ...Object.fromEntries(repository.list(`test/releases/${version}/*`).map((path) => [path, undefined])),
 });
 
 const faultsOf = (changes: Readonly<Record<string, string | undefined>>) =>

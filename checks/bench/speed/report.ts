@@ -78,7 +78,14 @@ export function goalsTable(verdicts: readonly Verdict[]): string {
   const cells = verdicts.map((verdict) => {
     const { what, bound, goal, median, low, high, isMet } = verdict;
     const spread = low === high ? '' : range(verdict, 2);
-    return [what, `${bound} ${goal.toFixed(2)}`, median.toFixed(2), spread, isMet ? 'met' : 'falls short'];
+    const digits = !isMet && median.toFixed(2) === goal.toFixed(2) ? 3 : 2;
+    return [
+      what,
+      `${bound} ${goal.toFixed(2)}`,
+      median.toFixed(digits),
+      spread,
+      isMet ? 'met' : 'falls short',
+    ];
   });
   return markdown([['goal', 'goal', 'figure', 'lowest to highest', 'verdict'], ...cells]);
 }

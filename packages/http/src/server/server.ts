@@ -177,15 +177,14 @@ export async function listen(server: Server, host: string, port: number, flag: s
   } catch (error) {
     throw new OperatorError(whyNot(error as NodeJS.ErrnoException, host, port, flag), { cause: error });
   }
-  afterStart();
   return portOf(server);
 }
 
-/** What would make a start slower. */
-function afterStart(): void {
+/** Work that can wait until a service listens. */
+export function afterStart(): void {
   // Keeps compiled code for the next start: a process that is killed would keep none.
   flushCompileCache();
-  // V8 collects old objects when they have grown by half, which saves memory.
+  // V8 collects old objects when they have grown by half, which saves memory, but makes a start slower.
   setFlagsFromString('--heap-growing-percent=50');
 }
 

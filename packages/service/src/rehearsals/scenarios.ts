@@ -21,7 +21,7 @@ export const scenarios = {
   'bad-gateway': scenario('Request 2 gets a 502 of a proxy, with HTML.', retries),
   torn: scenario('The response to request 2 breaks off in the middle of its body.', retries),
   stalled: scenario('Response 2 stops after its headers. Its connection closes after 30 seconds.', timesOut),
-  'expired-cursor': scenario('The first request with a cursor of page 3 gets INVALID_CURSOR.', restarts),
+  'expired-cursor': scenario('The first request for page 3 gets INVALID_CURSOR.', restarts),
   'key-revoked': scenario('From request 2 on, requests get 401 API_KEY_REVOKED.', stops),
   'grant-revoked': scenario('From page 2 of balances on, requests get 403 GRANT_REVOKED.', stops, 'balances'),
   'unknown-error': scenario('Request 2 gets a 400 with a category and a code that do not exist yet.', stops),

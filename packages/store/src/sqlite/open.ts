@@ -80,7 +80,7 @@ export function openSqlite(file: string, environment: Environment, purpose: Purp
       // Temporary tables belong to the connection, which all runs share.
       runsAtOnce: 1,
       beginImport: async (kind, options) => {
-        // Loaded by the first import, which a service for partners never has.
+        // Loaded by the first import: `serve` has none.
         const { beginImport } = await import('./imports/imports.ts');
         return beginImport(db!, path, () => watch?.requireNow(), kind, options);
       },

@@ -182,7 +182,8 @@ export async function listen(server: Server, host: string, port: number, flag: s
 
 /** Work that can wait until a service listens. */
 export function afterStart(): void {
-  // Keeps compiled code for the next start: a process that is killed would keep none.
+  // Keeps compiled code for the next start: a process that is killed would keep none. This comes before the
+  // flag, because V8 refuses code that was compiled with other flags.
   flushCompileCache();
   // V8 collects old objects when they have grown by half, which saves memory, but makes a start slower.
   setFlagsFromString('--heap-growing-percent=50');

@@ -17,6 +17,11 @@ export interface Served {
   readonly migration: Migration;
   /** When the first key expires of those that work at this time. Undefined if none expires. */
   firstExpiry(of: KeyOwner, at: string): Promise<string | undefined>;
+  /**
+   * Adds an entry to the audit log and rolls it back: what fails this fails every change. Rejects with
+   * StoreLocked if another process holds a lock, which says nothing about changes.
+   */
+  tryWrite(): Promise<void>;
   /** The number of other instances that serve this database. Only Postgres knows. */
   otherInstances?(): Promise<number>;
   /**

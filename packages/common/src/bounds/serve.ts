@@ -34,6 +34,9 @@ export const adminBounds = {
   auditNames: 1_000,
   /** How long the embedded database waits for a lock, ms. It blocks the process. */
   sqliteBusyMs: 100,
+  /** Milliseconds between two changes that are tried and rolled back, and after the database was lost. */
+  writeProbeMs: 15_000,
+  writeRetryMs: 1_000,
   /** How long a person stays signed in to the console, ms. */
   sessionMs: 8 * 3_600_000,
 } as const;

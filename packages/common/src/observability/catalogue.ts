@@ -18,6 +18,11 @@ const metrics = {
     type: 'gauge',
     help: '1 if requests or lines can be processed, 0 without the database or while the instance drains.',
   },
+  partner_network_write_probe: {
+    type: 'gauge',
+    help: '1 if a change can be written, 0 if it fails. One is tried and rolled back every 15 seconds.',
+    onlyWith: '`admin`',
+  },
   partner_network_key_expiry_seconds: {
     type: 'gauge',
     help: 'Time until the first expiry of a key that still works: of partners, or of `admin` its own keys. Absent if none expires.',

@@ -1,9 +1,10 @@
 /** Serves the administrative API until a signal arrives. */
 import { httpBounds } from '@partner-network/common/bounds/http';
+import { adminBounds } from '@partner-network/common/bounds/serve';
 import type { Output } from '@partner-network/common/command-line/output';
 import { originOf } from '@partner-network/common/host-and-port';
 import { createLog } from '@partner-network/common/observability/log';
-import { readMetrics } from '@partner-network/common/observability/metric';
+import { metric, readMetrics } from '@partner-network/common/observability/metric';
 import { buildInfo, watchThisProcess } from '@partner-network/common/observability/process-metrics';
 import { connectionsWithin, openFileLimit } from '@partner-network/common/open-files';
 import { createStopSignal } from '@partner-network/common/signals';
@@ -17,7 +18,7 @@ import { openCursors } from '@partner-network/service/cursors/key-refresh';
 import { createJournal } from '@partner-network/service/receipts/journal';
 import { drainOn } from '@partner-network/service/serve/drain';
 import { createKeyExpiry } from '@partner-network/service/serve/key-expiry';
-import type { Store } from '@partner-network/store/port';
+import { type Store, StoreLocked, StoreUnavailable } from '@partner-network/store/port';
 import type { Logger } from 'pino';
 import { isLocal } from '../console/session.ts';
 import { consoleOperations } from '../console/site.ts';
@@ -94,6 +95,40 @@ export async function openAdmin(
   };
 }
 
+/**
+ * Tries a change every 15 seconds: a broken trigger fails all changes, and no read notices it. After a lock,
+ * the last result still counts, because another process that writes is not a failure.
+ */
+function createWriteProbe({ tryWrite }: Pick<Store, 'tryWrite'>) {
+  let failure: Error | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let isClosed = false;
+
+  async function look(): Promise<void> {
+    try {
+      await tryWrite();
+      failure = undefined;
+    } catch (error) {
+      if (!(error instanceof StoreLocked)) failure = error as Error;
+    }
+    // A lost database may be back at once.
+    const pauseMs = failure instanceof StoreUnavailable ? adminBounds.writeRetryMs : adminBounds.writeProbeMs;
+    if (!isClosed) timer = setTimeout(look, pauseMs);
+  }
+
+  return {
+    look,
+    metric: metric('partner_network_write_probe', () => (failure === undefined ? 1 : 0)),
+    require: (): void => {
+      if (failure) throw new Error(`Changes cannot be written. ${failure.message}`, { cause: failure });
+    },
+    close: (): void => {
+      isClosed = true;
+      clearTimeout(timer);
+    },
+  };
+}
+
 export async function adminUntilStopped(
   store: Store,
   settings: AdminSettings,
@@ -110,10 +145,19 @@ export async function adminUntilStopped(
   const { publicUrl } = admin;
   const watched = watchThisProcess();
   opened.defer(watched.close);
-  const metrics = [buildInfo(environment, database.engine), ...watched.metrics, ...admin.metrics];
+  const probe = createWriteProbe(store);
+  opened.defer(probe.close);
+  await probe.look();
+  const build = buildInfo(environment, database.engine);
+  const metrics = [build, probe.metric, ...watched.metrics, ...admin.metrics];
   const readExpiry = createKeyExpiry(store, 'administration');
   const read = async () => [...readMetrics(metrics), ...(await readExpiry())];
-  const health = await startHealth(place.host, place.port, store.ping, read, log);
+  const ping = async () => {
+    const failures = await store.ping();
+    probe.require();
+    return failures;
+  };
+  const health = await startHealth(place.host, place.port, ping, read, log);
   operations.defer(health.close);
   output.remark(
     `Administering ${environment} at ${publicUrl}${adminBasePath} on the database ${store.location}; ` +

@@ -5,7 +5,13 @@ import type { RedisInspected } from '@partner-network/service/limiter/redis/insp
 import { ratesOf } from '@partner-network/service/settings/listen';
 import type { ServeConfig } from '@partner-network/service/settings/serve';
 import type { Inspection } from '@partner-network/store/inspection';
-import { requireEnvironment, requireKnown, requireUpdated } from '@partner-network/store/sql/schema';
+import { StoreLocked } from '@partner-network/store/port';
+import {
+  requireEnvironment,
+  requireKnown,
+  requireUpdated,
+  type Stamp,
+} from '@partner-network/store/sql/schema';
 
 export function checkEnvironment(stamped: unknown, environment: Environment): Finding {
   requireEnvironment(stamped, environment);
@@ -21,6 +27,30 @@ export async function checkSchema({ stamp, engine, currentVersion: current }: In
   requireUpdated(version, current);
   return ok(`The database has the current schema, ${version}.`);
 }
+
+/** Tries a change and rolls it back: a broken trigger fails all of them, and no other check notices. */
+export async function checkWrites(opened: Inspection, { version }: Stamp): Promise<Finding> {
+  const { engine, rows, tryWrite, currentVersion } = opened;
+  if (version !== currentVersion) return skipped('Not checked, because the schema is not current.');
+  const [held] = engine === 'sqlite' ? [] : await rows(mayWriteEntries);
+  if (held?.may_write === false) {
+    const what = `The role ${held.role} may not write the audit log, which every change does`;
+    return skipped(`${what}. To try a change, run doctor with the DATABASE_URL of admin.`);
+  }
+  try {
+    await tryWrite();
+    return ok('Changes can be written: one was tried and rolled back.');
+  } catch (error) {
+    if (error instanceof StoreLocked) return skipped('Not checked, because another command is writing.');
+    const remedy =
+      'If the message is not clear, compare the triggers of audit_log and their functions with those of a ' +
+      'new database that "partner-network migrate" made.';
+    return failed(`Changes cannot be written. ${(error as Error).message}`, remedy);
+  }
+}
+
+const mayWriteEntries = `
+  select quote_ident(current_user) as role, has_any_column_privilege('audit_log', 'insert') as may_write`;
 
 /** Assumes that the server read its clock halfway between the query and its answer. */
 export async function checkClock({ engine, rows }: Inspection, nowMs: () => number): Promise<Finding> {

@@ -7,7 +7,7 @@ import type { DatabaseAddress } from '@partner-network/store/address';
 import { inspectDatabase } from '@partner-network/store/engines';
 import type { Inspected, Inspection } from '@partner-network/store/inspection';
 import { type Stamp, Unusable } from '@partner-network/store/sql/schema';
-import { checkClock, checkEnvironment, checkInstances, checkSchema } from './database.ts';
+import { checkClock, checkEnvironment, checkInstances, checkSchema, checkWrites } from './database.ts';
 import { checkDisk } from './disk.ts';
 import { checkCursorKeys, checkKeys } from './keys.ts';
 import { checkReceipts } from './receipts.ts';
@@ -44,6 +44,7 @@ async function checksOf(
     environment: () => inSchema((_opened, stamp) => checkEnvironment(stamp.environment, environment)),
     schema: () => inDatabase(checkSchema),
     privileges: () => inDatabase((opened) => opened.privileges(service)),
+    writes: () => inSchema(checkWrites),
     nodes: () => inSchema((opened) => opened.nodes()),
     clock: () => inDatabase((opened) => checkClock(opened, nowMs)),
     keys: () => inSchema((opened) => checkKeys(opened, nowMs())),

@@ -13,12 +13,15 @@ import type { DoctorConfig } from '../../src/doctor/settings.ts';
 
 /** In the order that scripts rely on. */
 export const names = [
-  ...['settings', 'open_files', 'disk', 'database', 'environment', 'schema', 'privileges', 'nodes', 'clock'],
-  ...['replicas', 'redis', 'instances', 'keys', 'cursor_keys', 'receipts'],
+  ...['settings', 'open_files', 'disk', 'database', 'environment', 'schema', 'privileges', 'writes'],
+  ...['nodes', 'clock', 'replicas', 'redis', 'instances', 'keys', 'cursor_keys', 'receipts'],
 ];
 
-/** What a test cannot know: instances of the embedded database, the disk of Postgres, another process. */
-const unknowable = ['instances', 'disk', 'receipts'];
+/**
+ * What a test cannot know: instances of the embedded database, the disk of Postgres, another process, and
+ * changes with a role that may not make them or on another schema.
+ */
+const unknowable = ['instances', 'disk', 'receipts', 'writes'];
 
 type Findings = Readonly<Record<string, Finding>>;
 type Expected = readonly [status: Finding['status'], detail: RegExp, remedy?: RegExp];

@@ -42,8 +42,12 @@ test('finds no fault in a good database, and reads it in read-only transactions 
   const url = await urlInRole(t, await migratedDatabase(t), 'network_serve');
   const proxy = await startProxy(t, Number(new URL(url).port));
   const findings = await findingsOf(onSandbox(changed(url, { port: String(proxy.port) })));
-  assert.deepEqual(those(findings, 'skipped'), ['disk', 'receipts']);
-  assert.equal(those(findings, 'ok').length, names.length - 2);
+  assert.deepEqual(those(findings, 'skipped'), ['disk', 'writes', 'receipts']);
+  assert.equal(those(findings, 'ok').length, names.length - 3);
+  assert.match(
+    findings.writes!.detail,
+    /may not write the audit log.* run doctor with the DATABASE_URL of admin/,
+  );
   assert.match(findings.database!.detail, /^Postgres \d+.* at \S+:\d+ answers\.$/);
   const sent = Buffer.concat([...proxy.sent()]).toString('latin1');
   const [beforeFirst, ...inside] = sent.split('begin read only;');
@@ -92,6 +96,7 @@ test('says why a database cannot be reached, and runs the other checks', async (
     'environment',
     'schema',
     'privileges',
+    'writes',
     'nodes',
     'clock',
     'instances',
@@ -175,7 +180,7 @@ test('names the privileges that a role lacks, by statements that grant them', as
   await owner.query('revoke usage on schema public from public');
   await owner.query(grantsOf((await findingsOf(flags)).privileges!));
   const granted = await findingsOf(flags);
-  assert.equal(those(granted, 'ok').length, names.length - 2, JSON.stringify(granted));
+  assert.equal(those(granted, 'ok').length, names.length - 3, JSON.stringify(granted));
 
   const store = await openServing(t, flags[1]!);
   await store.recordReceipts([receiptAt(0)]);
@@ -203,7 +208,9 @@ test('reports a read-only database, which serve refuses, even if the role may wr
   const setting = `format('alter database %I set default_transaction_read_only = on', current_database())`;
   const url = await databaseWith(t, `do $$ begin execute ${setting}; end $$`);
   const remedy = /default_transaction_read_only to off/;
-  assertOnly(await findingsOf(onSandbox(url)), 'privileges', 'failed', /is read-only here/, remedy);
+  const { privileges, writes } = await findingsOf(onSandbox(url));
+  assertFinding(privileges!, 'failed', /is read-only here/, remedy);
+  assertFinding(writes!, 'failed', /read-only transaction/);
   await assert.rejects(openServing(t, url), remedy);
 });
 

@@ -1,13 +1,16 @@
-/** What /readyz and doctor say of a Postgres database whose listings cannot run. */
+/** What /readyz and doctor say of a database that cannot be listed or written. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { postgresBounds } from '../../../common/src/bounds/postgres.ts';
 import type { Finding } from '../../../common/src/finding.ts';
 import { balancesUnderAnyGrant } from '../../../store/src/postgres/statements.ts';
-import { migratedDatabase } from '../../../testkit/fixtures/database.ts';
+import { createAdminKeys, startAdmin } from '../../../testkit/admin/started.ts';
+import { migratedDatabase, openTestDatabase } from '../../../testkit/fixtures/database.ts';
+import { fillFixture } from '../../../testkit/fixtures/fixture.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { connectTo } from '../../../testkit/servers/postgres.ts';
 import { startProxy } from '../../../testkit/servers/proxy.ts';
+import { urlInRole } from '../../../testkit/servers/roles.ts';
 import { assertFinding, changed, findingsOf, newRole } from './examined.ts';
 import { instanceOn } from './instance.ts';
 
@@ -82,3 +85,74 @@ test('health probes that come within a second share one check', async (t) => {
   const sent = Buffer.concat(proxy.sent()).toString('latin1');
   assert.equal(sent.split(balancesUnderAnyGrant.text).length - 1, 1);
 });
+
+const balanceLine = `${JSON.stringify({
+  ...{ customer_id: 'tried', id: 'B1', type: 'CHECKING', currency: 'USD', amount: 1 },
+  updated_at: '2026-02-01T00:00:00Z',
+})}\n`;
+
+/** Breaks what every change runs, and says how to repair it. */
+const broken = {
+  postgres: {
+    fault: `create or replace function audit_log_signs() returns trigger language plpgsql
+      as $$ begin raise exception 'out of order'; end $$`,
+    repair: `create or replace function audit_log_signs() returns trigger language plpgsql
+      as $$ begin new.at := clock_timestamp(); new.db_user := session_user; return new; end $$`,
+  },
+  sqlite: {
+    fault: `create trigger broken before insert on audit_log begin select raise(abort, 'out of order'); end`,
+    repair: 'drop trigger broken',
+  },
+};
+
+// At the same time, because each takes 15 seconds.
+describe('changes that cannot be written', { concurrency: true }, () => {
+  for (const engine of ['sqlite', 'postgres'] as const) {
+    const { fault, repair } = broken[engine];
+    test(`admin is ready only while a change can be written, serve without it (${engine})`, async (t) => {
+      const { url: own, store, execute } = await openTestDatabase(t, 'fixture', fillFixture, engine);
+      const url = engine === 'postgres' ? await urlInRole(t, own, 'network_admin') : own;
+      await createAdminKeys(store);
+      await execute(fault);
+      const { operations, send } = await startAdmin(t, url, ['--log-level', 'silent']);
+      const statusOf = async () => (await fetch(`${operations}/readyz`)).status;
+      const metrics = async () => (await fetch(`${operations}/metrics`)).text();
+      assert.equal((await send('balances', balanceLine)).status, 500);
+      assert.equal(await statusOf(), 503);
+      assert.match(await metrics(), /^partner_network_write_probe 0$/m);
+      assert.match(await metrics(), /^partner_network_ready 0$/m);
+      assert.equal(await (await instanceOn(t, own)).answer(), 'ready\n');
+      const { writes } = await findingsOf(['--database', url, '--environment', 'sandbox']);
+      assertFinding(
+        writes!,
+        'failed',
+        /^Changes cannot be written\. .*out of order/,
+        /triggers of audit_log/,
+      );
+
+      await execute(repair);
+      // It tries every 15 seconds.
+      await until(45_000, async () => (await statusOf()) === 200);
+      assert.match(await metrics(), /^partner_network_write_probe 1$/m);
+      assert.match(await metrics(), /^partner_network_ready 1$/m);
+      assert.equal((await send('balances', balanceLine)).status, 200);
+      assert.deepEqual(await store.auditOf('write probe', ['audit_log']), []);
+      assert.equal((await findingsOf(['--database', url, '--environment', 'sandbox'])).writes!.status, 'ok');
+    });
+  }
+});
+
+for (const engine of ['sqlite', 'postgres'] as const) {
+  test(`a lock leaves admin ready, and doctor skips the check (${engine})`, async (t) => {
+    const { url, execute } = await openTestDatabase(t, 'fixture', fillFixture, engine);
+    const lock = { sqlite: 'begin immediate', postgres: 'begin; lock table audit_log' }[engine];
+    await execute(lock);
+    const { writes } = await findingsOf(['--database', url, '--environment', 'sandbox']);
+    assertFinding(writes!, 'skipped', /^Not checked, because another command is writing\.$/);
+    const { operations } = await startAdmin(t, url);
+    assert.equal((await fetch(`${operations}/readyz`)).status, 200);
+    const metrics = await (await fetch(`${operations}/metrics`)).text();
+    assert.match(metrics, /^partner_network_write_probe 1$/m);
+    await execute('rollback');
+  });
+}

@@ -80,6 +80,7 @@ test('creates no database, and reports the other checks', async (t) => {
     'environment',
     'schema',
     'privileges',
+    'writes',
     'nodes',
     'clock',
     'instances',
@@ -147,7 +148,7 @@ test('reports the wrong environment, a newer schema, and a database of another p
     /^This database belongs to another program\.$/,
     /another --database/,
   );
-  const unknown = ['environment', 'nodes', 'instances', 'keys', 'cursor_keys', 'receipts'];
+  const unknown = ['environment', 'writes', 'nodes', 'instances', 'keys', 'cursor_keys', 'receipts'];
   assert.deepEqual(those(foreign, 'skipped'), unknown);
 });
 

@@ -6,10 +6,11 @@ import { within } from '@partner-network/common/timeout';
 import type { Environment } from '@partner-network/contract/environments';
 import type { Inspected } from '../inspection.ts';
 import { StoreUnavailable } from '../port.ts';
+import { triedStatement } from '../sql/audit.ts';
 import { readLastUses } from '../sql/receipts.ts';
 import { Unusable } from '../sql/schema.ts';
 import { type Miss, type Reached, reach, searchPrimary, withoutPrimary } from './connections/connect.ts';
-import { addressOf, type Connection } from './connections/connection.ts';
+import { addressOf, type Connection, tryStatement } from './connections/connection.ts';
 import { translated, unreachable } from './connections/errors.ts';
 import { positionOf } from './connections/replicas.ts';
 import { examine, examineReplica, isCopy } from './connections/server.ts';
@@ -62,6 +63,8 @@ export async function inspectPostgres(
     stamp: () => readOnly(connection, () => stampOf(connection)),
     privileges: (service?: 'network_serve' | 'network_admin') =>
       readOnly(connection, () => privilegesOf(connection, service)),
+    tryWrite: () =>
+      inTime(connection, tryStatement(connection, triedStatement(), doctorBounds.doctorStatementMs)),
     instances: () => instancesBeside(rows),
     nodes: () => inspectNodes((work) => onNewConnection(url, work)),
     lastUses: (keyIds: readonly string[]) => readLastUses(rows, 'json_array_elements_text($1)', keyIds),
@@ -106,19 +109,23 @@ async function inspectServer(
 
 /** Runs the work in a read-only transaction with timeouts, and ends the transaction even if it fails. */
 async function readOnly<Result>(connection: Connection, work: () => Promise<Result>): Promise<Result> {
-  const { doctorAnswerMs, doctorStatementMs } = doctorBounds;
+  const { doctorStatementMs } = doctorBounds;
   // `pg` parses times in ISO style only.
   const settings = `set local statement_timeout = ${doctorStatementMs}; set local datestyle = 'ISO'`;
   const answering = connection
     .query(`begin read only; ${settings}`)
     .then(work)
     .finally(() => connection.query('rollback').catch(() => {}));
-  // If the server does not answer in time, this and all later questions fail.
+  return inTime(connection, answering);
+}
+
+/** If the server does not answer in time, this and all later questions fail. */
+function inTime<Result>(connection: Connection, answering: Promise<Result>): Promise<Result> {
   const late = () => {
     connection.abandon();
     return new Error('the connection was lost');
   };
-  return within(doctorAnswerMs, answering, late).catch((error) => {
+  return within(doctorBounds.doctorAnswerMs, answering, late).catch((error) => {
     throw translated(error);
   });
 }

@@ -1,17 +1,18 @@
 import { postgresBounds } from '@partner-network/common/bounds/postgres';
 import { adminBounds } from '@partner-network/common/bounds/serve';
+import { within } from '@partner-network/common/timeout';
 import type { Environment } from '@partner-network/contract/environments';
 import type { Purpose, StoreOptions } from '../address.ts';
 import type { Store } from '../port.ts';
 import type { Migration } from '../served.ts';
 import { createAccounts } from '../sql/accounts.ts';
-import { createAuditLog } from '../sql/audit.ts';
+import { createAuditLog, triedStatement } from '../sql/audit.ts';
 import { createRotation } from '../sql/cursor-keys.ts';
 import { createAdminKeys } from '../sql/keys/admin-keys.ts';
 import { createExpiry } from '../sql/keys/keys.ts';
 import { createMoves } from '../sql/moves.ts';
 import { connectToPrimary } from './connections/connect.ts';
-import { addressOf, type Connection, urlUnderName } from './connections/connection.ts';
+import { addressOf, type Connection, tryStatement, urlUnderName } from './connections/connection.ts';
 import { translated, unreachable } from './connections/errors.ts';
 import { Pool, type PoolSettings } from './connections/pool.ts';
 import { PrimaryWatch } from './connections/primary-watch.ts';
@@ -85,6 +86,12 @@ export async function openPostgres(
     metrics: [...primary.metrics, ...(replicas?.metrics ?? [])],
     ...createReads(primary, replicas, nodes && limitSlowNodes(nodes.rows, connections / 2)),
     ping: () => primaryWatch.ping().then(readiness),
+    tryWrite: () =>
+      probes.onConnection((connection) => {
+        const late = () => new Error('Query read timeout');
+        const trying = tryStatement(connection, triedStatement(), adminBounds.changeMs);
+        return within(probeStatementMs, trying, late);
+      }),
     ...createAccounts(primary, grantLocks),
     ...createAdminKeys(primary),
     ...createExpiry(primary),

@@ -21,6 +21,10 @@ export function changeStatement(
   return [text, toTime(Date.now()), actor, action, target, JSON.stringify({ ...details, ...added, reason })];
 }
 
+/** An entry to try and roll back. */
+export const triedStatement = () =>
+  changeStatement({ actor: 'partner-network', action: 'write probe' }, 'audit_log', {});
+
 /** Runs a statement that returns the row that it changed, and adds the entry. False if it changed none. */
 export function changeRow(
   { transaction }: Sql,

@@ -15,6 +15,8 @@ import { pathToFileURL } from 'node:url';
 import { adminBounds } from '@partner-network/common/bounds/serve';
 import { storeBounds } from '@partner-network/common/bounds/store';
 import type { Purpose } from '../address.ts';
+import { triedStatement } from '../sql/audit.ts';
+import { numbered, transaction, translated } from './engine.ts';
 
 /** The file beside a database that holds its receipts. */
 export function receiptsFileOf(database: string): string {
@@ -103,6 +105,17 @@ export function openToInspect(path: string, timeout: number = storeBounds.sqlite
     if (log.size === 0) return openImmutable(path, timeout);
     const remedy = 'Copy both files to a folder where this user may write, and use the copy';
     throw new Error(`${real}-wal has changes that cannot be read here. ${remedy}`, { cause: error });
+  }
+}
+
+/** Tries a change on a connection of its own, which does not wait for a lock. Never creates the file. */
+export async function tryWrite(path: string): Promise<void> {
+  const [text, ...values] = triedStatement();
+  try {
+    using db = opened(path, { timeout: 0 }, ['mode', 'rw']);
+    transaction(db, 'immediate', () => db.prepare(text).run(numbered(values)), 'rollback');
+  } catch (error) {
+    throw translated(error);
   }
 }
 

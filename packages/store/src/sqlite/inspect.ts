@@ -14,6 +14,7 @@ import {
   obstacleTo,
   openToInspect,
   receiptsFileOf,
+  tryWrite,
 } from './file.ts';
 import { databaseSchema, receiptsSchema, stampOf } from './migrate.ts';
 
@@ -30,6 +31,7 @@ export async function inspectSqlite(file: string, environment: Environment): Pro
       rows: plainSql(db).rows,
       stamp: async () => attempt(db, () => stampOf(db)),
       privileges: async () => privilegesOn(path),
+      tryWrite: () => tryWrite(path),
       nodes: async () => ok('The database is on one node, this machine.'),
       lastUses: async (keyIds: readonly string[]) => lastUsesIn(receiptsFileOf(path), keyIds),
       close: async () => db.close(),

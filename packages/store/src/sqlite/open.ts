@@ -14,7 +14,7 @@ import { createExpiry } from '../sql/keys/keys.ts';
 import { createMoves } from '../sql/moves.ts';
 import { plainSql, translated } from './engine.ts';
 import { createExport } from './exports.ts';
-import { isReadOnly, obstacleTo, openFile, openToInspect, receiptsFileOf } from './file.ts';
+import { isReadOnly, obstacleTo, openFile, openToInspect, receiptsFileOf, tryWrite } from './file.ts';
 import { type FileWatch, watchFiles } from './file-watch.ts';
 import { databaseSchema, migrate, requireCurrent } from './migrate.ts';
 import { cannotOpen } from './open-error.ts';
@@ -49,14 +49,8 @@ export function openSqlite(file: string, environment: Environment, purpose: Purp
     // A service that runs for months must notice that its file was replaced: a change would be lost.
     const sql = plainSql(db, purpose === 'admin' ? () => watch?.requireNow() : undefined);
     const receiptsPath = receiptsFileOf(path);
-    const requireReceipts = () => watch?.requireNow(receiptsPath);
-    const { closeReceipts, ...receipts } = createReceipts(
-      path,
-      environment,
-      purpose,
-      sql.rows,
-      requireReceipts,
-    );
+    const requireFile = () => watch?.requireNow(receiptsPath);
+    const { closeReceipts, ...receipts } = createReceipts(path, environment, purpose, sql.rows, requireFile);
     if (purpose === 'serve') {
       db.exec(`pragma cache_size = -${storeBounds.sqliteServeCacheKibibytes}`);
       // After an interrupted checkpoint, the watch would see a running checkpoint.
@@ -71,6 +65,7 @@ export function openSqlite(file: string, environment: Environment, purpose: Purp
       metrics: [],
       ...(watch && { onFileFailure: watch.onChange }),
       ...createReads(db, watch),
+      tryWrite: () => tryWrite(path),
       ...createAccounts(sql),
       ...createAdminKeys(sql),
       ...createExpiry(sql),

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import { postgresBounds } from '@partner-network/common/bounds/postgres';
 import { within } from '@partner-network/common/timeout';
 import pg from 'pg';
+import type { BoundStatement } from '../../sql/statement.ts';
 import { type Login, passwordOf } from './password-file.ts';
 import type { Prepared } from './prepared.ts';
 
@@ -39,6 +40,17 @@ function guard(socket: Duplex): void {
  * that the transaction waited for. The default of the role or the database may be another one.
  */
 export const begin = 'begin isolation level read committed';
+
+/** Runs a statement and rolls it back. Fails after half a second if another transaction holds a lock. */
+export async function tryStatement(
+  connection: pg.Client,
+  [text, ...values]: BoundStatement,
+  statementMs: number,
+): Promise<void> {
+  const lockLimit = `set local lock_timeout = ${postgresBounds.probeMs}`;
+  await connection.query(`${begin}; ${lockLimit}; set local statement_timeout = ${statementMs}`);
+  await connection.query(text, values).finally(() => connection.query('rollback'));
+}
 
 /** A `pg` client with our settings, which can be closed without an answer of the server. */
 export class Connection extends pg.Client {

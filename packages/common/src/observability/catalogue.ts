@@ -12,6 +12,8 @@ interface MetricDescription {
 const operation = '`brands`, `balances`';
 const apiOperation = '`listBrands`, `listBalances`, `other` (any other path)';
 const replica = 'host and port of the replica';
+const kind = '`brands`, `balances`, `grants`';
+const ofLine = '`written`, `unchanged`, `stale`, `deleted`, `rejected`';
 
 const metrics = {
   partner_network_ready: {
@@ -158,31 +160,31 @@ const metrics = {
   partner_network_import_lag_seconds: {
     type: 'gauge',
     help: 'Time from the newest `updated_at` or `deleted_at` of the last lines to their commit, or to now while they wait.',
-    labels: { kind: '`brands`, `balances`, `grants`' },
+    labels: { kind },
+    onlyWith: '`import … --follow --ops-port` and `admin`',
+  },
+  partner_network_last_commit_timestamp_seconds: {
+    type: 'gauge',
+    help: 'Time of the last commit with a line that was not rejected, in seconds since 1970. Absent before the first one.',
+    labels: { kind, source: '`feed`, `batches`' },
     onlyWith: '`import … --follow --ops-port` and `admin`',
   },
   partner_network_batches_total: {
     type: 'counter',
     help: 'Batches. A refused batch has an error that concerns all of it, such as a 403 or 503.',
-    labels: {
-      kind: '`brands`, `balances`, `grants`',
-      outcome: '`committed`, `rejected`, `tried` (dry run), `refused`',
-    },
+    labels: { kind, outcome: '`committed`, `rejected` (422), `tried` (dry run), `refused`' },
     onlyWith: '`admin`',
   },
   partner_network_batch_lines_total: {
     type: 'counter',
-    help: 'Lines of committed batches.',
-    labels: {
-      kind: '`brands`, `balances`, `grants`',
-      outcome: '`written`, `unchanged`, `stale`, `deleted`, `rejected`',
-    },
+    help: 'Lines of committed batches, and the rejected lines of rejected batches.',
+    labels: { kind, outcome: ofLine },
     onlyWith: '`admin`',
   },
   partner_network_import_lines_total: {
     type: 'counter',
     help: 'Lines of the feed.',
-    labels: { outcome: '`written`, `unchanged`, `stale`, `deleted`, `rejected`' },
+    labels: { kind, outcome: ofLine },
     onlyWith: '`import … --follow --ops-port`',
   },
 } as const satisfies Readonly<Record<string, MetricDescription>>;

@@ -3,7 +3,7 @@ import type { Author, ImportAudit, ImportCounts, ImportKind, Store } from '@part
 import type { Logger } from 'pino';
 
 /** Lines by what became of them. */
-export type LineCounts = Record<keyof ImportCounts | 'rejected', number>;
+type LineCounts = Record<keyof ImportCounts | 'rejected', number>;
 
 /** The batches of one key and kind within an hour. */
 interface Series {

@@ -3,7 +3,7 @@ import type { AdminOperationId } from '@partner-network/contract/admin/operation
 import type { Exchange } from '@partner-network/http/handle';
 import type { AdminKeyOnFile, Author, ImportKind, Store } from '@partner-network/store/port';
 import type { Logger } from 'pino';
-import { BatchAudit, type LineCounts } from './batch-audit.ts';
+import { BatchAudit } from './batch-audit.ts';
 import { Batches } from './batches.ts';
 import type { Answered } from './request.ts';
 
@@ -28,14 +28,18 @@ export class BatchSender {
   readonly #batches: Batches;
   readonly #audit: BatchAudit;
   readonly #log: Logger;
-  readonly #sent = new Map<string, number>();
-  readonly #lines = new Map<string, number>();
+  readonly #sent = zeros(['committed', 'rejected', 'tried', 'refused']);
+  readonly #lines = zeros(['written', 'unchanged', 'stale', 'deleted', 'rejected']);
   readonly #lagSeconds: Record<string, number> = {};
+  readonly #committedSeconds = new Map<ImportKind, number>();
 
   readonly metrics = [
     metricOf('partner_network_batches_total', () => readingsOf(this.#sent)),
     metricOf('partner_network_batch_lines_total', () => readingsOf(this.#lines)),
     metric('partner_network_import_lag_seconds', () => this.#lagSeconds),
+    metricOf('partner_network_last_commit_timestamp_seconds', () =>
+      [...this.#committedSeconds].map(([kind, value]) => ({ labels: { kind, source: 'batches' }, value })),
+    ),
   ];
 
   constructor(store: Store, log: Logger) {
@@ -52,10 +56,15 @@ export class BatchSender {
     const { errors, ...counts } = result;
     const isRejected = result.rejected_count > 0;
     const isCommitted = !isDryRun && (skipsRejected || !isRejected);
+    const { read, rejected_count: rejected, ...written } = counts;
+    const lines = { ...written, rejected };
+    if (!isDryRun)
+      for (const [outcome, count] of Object.entries(lines)) add(this.#lines, `${kind} ${outcome}`, count);
     if (isCommitted) {
-      const { read: _, rejected_count: rejected, ...written } = counts;
-      this.#audit.count(by, kind, { ...written, rejected }, audit);
-      this.#count(kind, { ...written, rejected }, newest);
+      this.#audit.count(by, kind, lines, audit);
+      if (read > rejected) this.#committedSeconds.set(kind, Date.now() / 1_000);
+      if (newest !== undefined)
+        this.#lagSeconds[kind] = Math.max(0, (Date.now() - Date.parse(newest)) / 1_000) || 0;
     }
     add(this.#sent, `${kind} ${isCommitted ? 'committed' : isDryRun ? 'tried' : 'rejected'}`, 1);
     const fields = { request_id: exchange.requestId, key_id: id, kind, dry_run: isDryRun || undefined };
@@ -70,16 +79,16 @@ export class BatchSender {
     add(this.#sent, `${kind} refused`, 1);
   }
 
-  #count(kind: ImportKind, counts: LineCounts, newest: string | undefined): void {
-    for (const [outcome, lines] of Object.entries(counts)) add(this.#lines, `${kind} ${outcome}`, lines);
-    if (newest !== undefined)
-      this.#lagSeconds[kind] = Math.max(0, (Date.now() - Date.parse(newest)) / 1_000) || 0;
-  }
-
   async close(): Promise<void> {
     await this.#batches.close();
     await this.#audit.close();
   }
+}
+
+/** Counters of all kinds, from 0: Prometheus does not notice the increase of a counter that begins with 1. */
+function zeros(outcomes: readonly string[]): Map<string, number> {
+  const names = Object.values(kinds).flatMap((kind) => outcomes.map((outcome) => `${kind} ${outcome}`));
+  return new Map(names.map((name) => [name, 0]));
 }
 
 function add(counts: Map<string, number>, name: string, more: number): void {

@@ -13,11 +13,14 @@ export type FeedStatus = ReturnType<typeof createFeedStatus>;
 export function createFeedStatus() {
   const counts = { written: 0, unchanged: 0, stale: 0, deleted: 0, rejected: 0 };
   let lagMs = 0;
+  let committedSeconds: readonly number[] = [];
   let isNew = false;
   /** The newest time of the lines that are being written, which may wait for a lock or the database. */
   let waiting: string | undefined;
   return {
     counts,
+    /** When a line was last committed, in seconds since 1970. Empty before the first one. */
+    committedSeconds: () => committedSeconds,
     /** From the newest time of the last lines to their commit, or to now while they wait for it. */
     lagMs: () => (waiting === undefined ? lagMs : lagSince(waiting)),
     writes: (rows: readonly ImportRow[]): void => {
@@ -32,6 +35,7 @@ export function createFeedStatus() {
     committed: ({ rejected, ...result }: ImportResult, rows: readonly ImportRow[]): void => {
       for (const outcome in result)
         counts[outcome as keyof ImportCounts] += result[outcome as keyof ImportCounts];
+      if (rows.length > rejected.length) committedSeconds = [Date.now() / 1_000];
       lagMs = lagSince(newestOf(rows));
       waiting = undefined;
       isNew = true;

@@ -156,6 +156,37 @@ test('the lag counts valid lines alone', async (t) => {
   }
 });
 
+test('counts from 0, also lines of rejected batches, and reports the time of the last commit', async (t) => {
+  const { batch, metrics } = await adminScene(t, 'sqlite');
+  const read = (name: string) =>
+    Object.fromEntries(
+      readMetrics(metrics)
+        .filter((metric) => metric.name === `partner_network_${name}`)
+        .flatMap(({ readings }) => readings)
+        .map(({ labels, value }) => [Object.values(labels).join(' '), value]),
+    );
+  // The increase of a counter that begins with 1 is 0 for Prometheus.
+  for (const kind of ['brands', 'balances', 'grants']) {
+    assert.equal(read('batches_total')[`${kind} rejected`], 0);
+    for (const outcome of ['written', 'unchanged', 'stale', 'deleted', 'rejected'])
+      assert.equal(read('batch_lines_total')[`${kind} ${outcome}`], 0);
+  }
+  const [good, bad] = [balance('a'), balance('b', { amount: '5' })];
+  assert.equal((await batch('balances', [good, bad, bad])).status, 422);
+  assert.equal((await batch('balances', [good, bad], '?dry_run=true')).status, 422);
+  assert.equal((await batch('balances', [bad], '?on_rejected=skip')).status, 207);
+  assert.equal((await batch('balances', [])).status, 200);
+  assert.equal(read('batches_total')['balances rejected'], 1);
+  assert.equal(read('batch_lines_total')['balances rejected'], 3);
+  assert.equal(read('batch_lines_total')['balances written'], 0);
+  assert.deepEqual(read('last_commit_timestamp_seconds'), {});
+  const before = Date.now() / 1_000;
+  assert.equal((await batch('balances', [good])).status, 200);
+  const { 'balances batches': at = 0, ...others } = read('last_commit_timestamp_seconds');
+  assert.ok(at >= before && at <= Date.now() / 1_000, String(at));
+  assert.deepEqual(others, {});
+});
+
 test('a batch with too many lines or bytes is refused, and the answer can be read', async (t) => {
   const { batch, send, store } = await adminScene(t, 'sqlite');
   const many = Array.from({ length: 10_001 }, (_, index) => balance(`id-${index}`));

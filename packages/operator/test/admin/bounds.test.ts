@@ -96,7 +96,9 @@ test('a body without room is refused with a 503 that its sender can read', async
   );
   socket.destroy();
   const sent = readMetrics(metrics).find(({ name }) => name === 'partner_network_batches_total');
-  const refusals = sent?.readings.filter(({ labels }) => labels?.outcome === 'refused');
+  const refusals = sent?.readings.filter(
+    ({ labels }) => labels?.outcome === 'refused' && labels?.kind === 'balances',
+  );
   assert.deepEqual(
     refusals?.map(({ value }) => value),
     [2],

@@ -3,10 +3,10 @@ import { ingestBounds } from '@partner-network/common/bounds/ingest';
 import type { Report } from '@partner-network/common/command-line/command';
 import type { Output } from '@partner-network/common/command-line/output';
 import { createLog } from '@partner-network/common/observability/log';
-import { metric, readMetrics } from '@partner-network/common/observability/metric';
+import { metric, metricOf, readMetrics } from '@partner-network/common/observability/metric';
 import { onStop } from '@partner-network/common/signals';
 import { startHealth } from '@partner-network/http/operations/health';
-import type { ImportAudit, Store } from '@partner-network/store/port';
+import type { ImportAudit, ImportKind, Store } from '@partner-network/store/port';
 import { createFeedStatus, type FeedStatus, followRecords, withLine } from '../../ingest/follow.ts';
 import { readJsonLines } from '../../ingest/read/json-lines.ts';
 import type { RecordOptions } from '../../ingest/record-check.ts';
@@ -92,10 +92,21 @@ function remarkLag(status: FeedStatus, output: Output): void {
     output.remark(`Lag: ${(lagMs / 1_000).toFixed(1)} s from the newest line to its commit.`);
 }
 
-async function serveMetrics(store: Store, port: number, kind: string, status: FeedStatus, output: Output) {
+async function serveMetrics(
+  store: Store,
+  port: number,
+  kind: ImportKind,
+  { counts, lagMs, committedSeconds }: FeedStatus,
+  output: Output,
+) {
   const metrics = [
-    metric('partner_network_import_lag_seconds', () => ({ [kind]: status.lagMs() / 1_000 })),
-    metric('partner_network_import_lines_total', () => status.counts),
+    metric('partner_network_import_lag_seconds', () => ({ [kind]: lagMs() / 1_000 })),
+    metricOf('partner_network_last_commit_timestamp_seconds', () =>
+      committedSeconds().map((value) => ({ labels: { kind, source: 'feed' }, value })),
+    ),
+    metricOf('partner_network_import_lines_total', () =>
+      Object.entries(counts).map(([outcome, value]) => ({ labels: { kind, outcome }, value })),
+    ),
   ];
   const read = async () => readMetrics(metrics);
   const { url, close } = await startHealth('127.0.0.1', port, store.ping, read, createLog('warn'));

@@ -27,8 +27,8 @@ async function countBrands(line: CommandLine): Promise<number> {
 }
 
 /** A feed, with what it has printed so far. */
-function startFeed(t: TestContext, line: CommandLine) {
-  const child = spawnCommand([...followBrands, '--database', line.database]);
+function startFeed(t: TestContext, line: CommandLine, ...flags: string[]) {
+  const child = spawnCommand([...followBrands, '--database', line.database, ...flags]);
   t.after(() => child.kill('SIGKILL'));
   const said = { stdout: '', stderr: '' };
   child.stdout.on('data', (text) => (said.stdout += text));
@@ -52,6 +52,26 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     assert.equal(await countBrands(line), 2);
   });
 }
+
+test('its metrics count lines by kind, and say when a line was committed', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const { child, said } = startFeed(t, line, '--ops-port', '0');
+  await until(20_000, () => said.stderr.includes('/metrics.\n'));
+  const [, url = ''] = /Metrics at (\S+)\.\n/.exec(said.stderr)!;
+  const metrics = async () => (await fetch(url)).text();
+  const rejected = (count: number) =>
+    new RegExp(`^partner_network_import_lines_total{kind="brands",outcome="rejected"} ${count}$`, 'm');
+  const committed = /^partner_network_last_commit_timestamp_seconds{kind="brands",source="feed"} ([\d.]+)$/m;
+  assert.match(await metrics(), rejected(0));
+  child.stdin.write('nonsense\n');
+  await until(20_000, async () => rejected(1).test(await metrics()));
+  assert.doesNotMatch(await metrics(), committed);
+  const before = Date.now() / 1_000;
+  child.stdin.write(brandLine('a'));
+  await until(20_000, async () => committed.test(await metrics()));
+  const at = Number(committed.exec(await metrics())![1]);
+  assert.ok(at >= before && at <= Date.now() / 1_000, String(at));
+});
 
 test('handles signals while the embedded database is locked: the second ends it at once', {
   timeout: 9_000,

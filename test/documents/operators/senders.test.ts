@@ -57,7 +57,8 @@ async function scene(t: TestContext) {
   };
   const committed = async () => {
     const metrics = await (await fetch(`http://127.0.0.1:${operationsPort}/metrics`)).text();
-    return Number(/^partner_network_batches_total\{.*outcome="committed"\} (\d+)$/m.exec(metrics)?.[1] ?? 0);
+    const counted = /^partner_network_batches_total\{kind="balances",outcome="committed"\} (\d+)$/m;
+    return Number(counted.exec(metrics)![1]);
   };
   const stored = async () => {
     const { stdout } = await line.run(['export', 'balances']);

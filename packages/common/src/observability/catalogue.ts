@@ -18,7 +18,7 @@ const ofLine = '`written`, `unchanged`, `stale`, `deleted`, `rejected`';
 const metrics = {
   partner_network_ready: {
     type: 'gauge',
-    help: '1 if requests or lines can be processed, 0 without the database or while the instance drains.',
+    help: '1 if requests or lines can be processed, 0 without the database or while the instance drains. Of `admin` also 0 if it cannot write.',
   },
   partner_network_write_probe: {
     type: 'gauge',

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import {
   chmodSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -65,6 +67,28 @@ test('sees what another process has just written, and leaves its WAL alone', asy
   const before = readdirSync(join(path, '..'));
   assert.equal((await findingsOf(flags)).environment!.status, 'failed');
   assert.deepEqual(readdirSync(join(path, '..')), before);
+});
+
+test('does not merge the log of a killed process, or that of a file that was replaced', async (t) => {
+  const { path, flags } = await newDatabase(t);
+  const other = await newDatabase(t);
+  const files = [path, `${path}-wal`];
+  const bytes = () => files.map((file) => readFileSync(file).toString('base64'));
+  const open = new DatabaseSync(path);
+  open.exec(`create table later (id integer); insert into later values (1)`);
+  for (const file of [...files, `${path}-shm`]) copyFileSync(file, `${file}.copy`);
+  // The file is replaced while a process has it open. Only the path of its log is the same.
+  copyFileSync(other.path, `${path}.new`);
+  renameSync(`${path}.new`, path);
+  const replaced = bytes();
+  assert.notEqual((await findingsOf(flags)).writes!.status, 'failed');
+  assert.deepEqual(bytes(), replaced);
+  open.close();
+
+  for (const file of [...files, `${path}-shm`]) renameSync(`${file}.copy`, file);
+  const killed = bytes();
+  assert.equal((await findingsOf(flags)).writes!.status, 'ok');
+  assert.deepEqual(bytes(), killed);
 });
 
 test('creates no database, and reports the other checks', async (t) => {

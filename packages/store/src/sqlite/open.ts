@@ -65,7 +65,10 @@ export function openSqlite(file: string, environment: Environment, purpose: Purp
       metrics: [],
       ...(watch && { onFileFailure: watch.onChange }),
       ...createReads(db, watch),
-      tryWrite: () => tryWrite(path),
+      tryWrite: async () => {
+        watch?.requireNow();
+        await tryWrite(path);
+      },
       ...createAccounts(sql),
       ...createAdminKeys(sql),
       ...createExpiry(sql),

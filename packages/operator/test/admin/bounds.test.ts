@@ -10,7 +10,6 @@ import { freePieces } from '../../../http/src/body.ts';
 import { adminKeys } from '../../../testkit/admin/started.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { createAmounts } from '../../src/admin/capacity.ts';
-import { makeLines } from '../../src/ingest/read/json-array.ts';
 import { adminScene, assertErrors } from './scene.ts';
 
 /** A request that waits for as long as a test runs, unless it leaves. */
@@ -103,34 +102,7 @@ test('a body without room is refused with a 503 that its sender can read', async
   );
 });
 
-test('a list is read item by item, however it is cut, and its size is limited', async (t) => {
-  const cases: [string, string | false][] = [
-    ['[{"a":"x,]\\"[\\\\"} ,\n[1,\n2]]', '{"a":"x,]\\"[\\\\"}\n[1, 2]'],
-    ['\ufeff [1,2] \n', '1\n2'],
-    ['[]', ''],
-    ['["a\nb"]', '"a\u0001b"'],
-    ['[1,,2]', '1\n,2'],
-    ['[1,]', '1\n,'],
-    ['[1]]', false],
-    ['[1] x', false],
-    ['[{]', false],
-    ['', false],
-    ['{}', false],
-  ];
-  for (const [text, expected] of cases) {
-    for (const size of [1, 2, 3, 100]) {
-      const bytes = Buffer.from(text);
-      const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
-        bytes.subarray(index * size, (index + 1) * size),
-      );
-      const isList = makeLines(pieces);
-      const lines = bytes
-        .toString()
-        .split('\n')
-        .map((line) => line.trim().replaceAll(/\s+/g, ' '));
-      assert.equal(isList ? lines.join('\n') : false, expected, text);
-    }
-  }
+test('the size of a list and of its items is limited', async (t) => {
   const { send } = await adminScene(t, 'sqlite');
   const headers = { 'content-type': 'application/json' };
   const post = (body: string) => send('/balances/batches', { role: 'INGEST', method: 'POST', headers, body });

@@ -40,7 +40,12 @@ export function createAmounts() {
     return async (part, patient) => {
       if (requests >= adminBounds.batchesWaiting) throw busy();
       const { promise, resolve, reject } = Promise.withResolvers<void>();
-      const own: Waiting = { part, start: resolve };
+      let isTaken = false;
+      const start = () => {
+        isTaken = true;
+        resolve();
+      };
+      const own: Waiting = { part, start };
       const leave = () => reject(busy());
       const startedMs = performance.now();
       requests += 1;
@@ -50,11 +55,10 @@ export function createAmounts() {
       try {
         await within(patient.leftMs, promise, busy);
         // A batch that blocks the process also delays the timer.
-        if (performance.now() - startedMs > patient.leftMs) {
-          free += part;
-          throw busy();
-        }
+        if (performance.now() - startedMs > patient.leftMs) throw busy();
       } catch (error) {
+        // A request can leave and get its part in the same moment.
+        if (isTaken) free += part;
         waiting = waiting.filter((other) => other !== own);
         give();
         throw error;

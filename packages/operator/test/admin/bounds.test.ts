@@ -65,6 +65,17 @@ test('a request waits for all amounts together no longer than it may', async () 
   await takeMemory(1, patientOf());
 });
 
+test('a part that is free when its request leaves is given back', async () => {
+  const takeMemory = createAmounts()(1);
+  const give = await takeMemory(1, patientOf());
+  const patient = patientOf();
+  const waiting = assert.rejects(takeMemory(1, patient), Unavailable);
+  patient.leave();
+  give();
+  await waiting;
+  (await takeMemory(1, { ...patientOf(), leftMs: 20_000 }))();
+});
+
 test('the memory of a body is freed, and never memory that it shares', () => {
   const [own, shared] = [Buffer.alloc(100), Buffer.from('shared')];
   const pieces = [own, shared, shared.subarray(1)];

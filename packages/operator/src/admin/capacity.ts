@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { adminBounds } from '@partner-network/common/bounds/serve';
 import { within } from '@partner-network/common/timeout';
 import { Unavailable } from '@partner-network/common/unavailable';
+import { refusal } from '@partner-network/http/refusal';
 
 const busy = () => new Unavailable('Too many batches are under way.');
 
@@ -47,9 +48,11 @@ export function createAmounts() {
       };
       const own: Waiting = { part, start };
       const leave = () => reject(busy());
+      const abort = () => reject(refusal('MALFORMED_REQUEST'));
       const startedMs = performance.now();
       requests += 1;
       patient.response?.once('close', leave);
+      patient.response?.req.once('aborted', abort);
       waiting.push(own);
       give();
       try {
@@ -65,6 +68,7 @@ export function createAmounts() {
       } finally {
         requests -= 1;
         patient.response?.off('close', leave);
+        patient.response?.req.off('aborted', abort);
         patient.leftMs -= performance.now() - startedMs;
       }
       return () => {

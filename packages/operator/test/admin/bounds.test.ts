@@ -4,6 +4,7 @@ import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { readMetrics } from '@partner-network/common/observability/metric';
 import { Unavailable } from '@partner-network/common/unavailable';
 import { freePieces } from '../../../http/src/body.ts';
@@ -14,8 +15,11 @@ import { adminScene, assertErrors } from './scene.ts';
 
 /** A request that waits for as long as a test runs, unless it leaves. */
 function patientOf() {
-  const response = new EventEmitter();
-  return { leftMs: 60_000, response: response as ServerResponse, leave: () => response.emit('close') };
+  const req = new EventEmitter();
+  const response = Object.assign(new EventEmitter(), { req }) as ServerResponse;
+  /** It closes its connection, or only its own side, in the middle of its body. */
+  const leave = (isHalf = false) => (isHalf ? req.emit('aborted') : response.emit('close'));
+  return { leftMs: 60_000, response, leave };
 }
 
 test('at most 64 requests wait, and a client that leaves frees its place at once', async () => {
@@ -33,7 +37,7 @@ test('at most 64 requests wait, and a client that leaves frees its place at once
   const last = takeMemory(4, patientOf());
   await assert.rejects(takeMemory(1, patientOf()), Unavailable);
   // The others leave. What waited last gets the part that they would have taken.
-  for (const [index, patient] of patients.entries()) if (index > 2) patient.leave();
+  for (const [index, patient] of patients.entries()) if (index > 2) patient.leave(index % 4 === 0);
   await Promise.allSettled([...waiting.slice(3)]);
   giveMemory();
   giveWork();
@@ -74,6 +78,27 @@ test('a part that is free when its request leaves is given back', async () => {
   give();
   await waiting;
   (await takeMemory(1, { ...patientOf(), leftMs: 20_000 }))();
+});
+
+test('a client that leaves while its batch waits for memory never takes it', async (t) => {
+  const { address, send, batch, unanswered } = await adminScene(t, 'sqlite');
+  const open = async (requests: number) => {
+    const socket = connect(Number(new URL(address).port), '127.0.0.1');
+    socket.write(
+      `POST /admin/v1/balances/batches HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${adminKeys.INGEST}\r\n` +
+        'Content-Type: application/x-ndjson\r\nContent-Encoding: gzip\r\nContent-Length: 1000\r\n\r\n',
+    );
+    socket.write(gzipSync('{}').subarray(0, 20));
+    await until(20_000, () => unanswered() === requests);
+    return socket;
+  };
+  const [first, second] = [await open(1), await open(2)];
+  second.destroy();
+  // When these are answered, the service knows that the second client has left.
+  for (let count = 0; count < 3; count += 1) await send('/partners');
+  first.destroy();
+  const headers = { 'content-type': 'application/x-ndjson', 'content-encoding': 'gzip' };
+  assert.equal((await batch('balances', [], '', { body: gzipSync(''), headers })).status, 200);
 });
 
 test('the memory of a body is freed, and never memory that it shares', () => {

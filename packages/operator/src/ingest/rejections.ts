@@ -85,6 +85,7 @@ const timeFlaws = {
   format: 'write it in UTC in the format of RFC 3339, for example 2026-01-31T08:00:00.000Z',
   ahead: `it is more than ${ingestBounds.importClockAheadMs / 60_000} minutes ahead of the clock of this machine`,
   order: 'updated_at must not be before created_at',
+  past: 'it must be in the future',
 } as const;
 
 export function timeRejection(flaw: keyof typeof timeFlaws, field: string): Rejection {

@@ -7,7 +7,7 @@ import {
   type GrantsQuery,
   type Store,
 } from '@partner-network/store/port';
-import { IdConflict, Missing } from './errors.ts';
+import { IdConflict, isPast, Missing, requireFuture } from './errors.ts';
 import { requirePartner } from './partners.ts';
 
 export interface NewGrant {
@@ -21,6 +21,7 @@ export interface NewGrant {
 export async function createGrant(store: Store, given: NewGrant, by: Author): Promise<Grant> {
   const { id, partnerId, customerId, expiresAt } = given;
   await requirePartner(store, partnerId);
+  requireFuture(expiresAt);
   const now = toTime(Date.now());
   const grant: Grant = {
     id,
@@ -55,7 +56,8 @@ export async function putGrant(
   if (stored.partner_id !== given.partnerId || stored.expires_at !== given.expiresAt) {
     throw new IdConflict('the customer has a grant with this id and other content');
   }
-  const status = grantStatus(stored);
+  // Not the current status: a request whose expiry has passed since is answered like the first.
+  const { status } = stored;
   if (status !== 'ACTIVE') throw new IdConflict(`this grant is ${status}, which is final`);
   return { isNew: false, grant: stored };
 }
@@ -117,6 +119,5 @@ export async function withRevocations(store: Store, grants: readonly Grant[]): P
 
 /** The current status. A grant that was revoked or used up keeps that status after its expiry. */
 export function grantStatus({ status, expires_at }: Grant): Grant['status'] {
-  const isPast = expires_at !== undefined && Date.parse(expires_at) <= Date.now();
-  return status === 'ACTIVE' && isPast ? 'EXPIRED' : status;
+  return status === 'ACTIVE' && isPast(expires_at) ? 'EXPIRED' : status;
 }

@@ -70,10 +70,13 @@ test('revokes a grant for good: the second time changes nothing and succeeds', a
 test("lists a customer's grants, and those with a status", async (t) => {
   const line = await withPartners(t, ['acme']);
   const active = await createGrant(line, 'alice', '--id', 'a');
-  const expired = await createGrant(line, 'alice', '--id', 'b', '--expires-at', '2001-01-01T00:00:00Z');
+  const past = { id: 'b', partner_id: 'acme', customer_id: 'alice', expires_at: '2001-01-01T00:00:00Z' };
+  await line.run(['import', 'grants', '-'], { input: JSON.stringify(past) });
   await createGrant(line, 'zoe');
   const list = (...words: string[]) => line.json('grants', 'list', ...words);
+  const [, expired] = (await list('--customer', 'alice')) as Grant[];
   assert.deepEqual(await list('--customer', 'alice'), [active, expired]);
+  assert.equal(expired?.id, 'b');
   assert.deepEqual(await list('--customer', 'alice', '--status', 'ACTIVE'), [active]);
   assert.deepEqual(await list('--customer', 'alice', '--status', 'EXPIRED'), [expired]);
   const { stdout } = await line.run(['grants', 'list', '--customer', 'alice']);

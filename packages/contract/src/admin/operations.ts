@@ -20,7 +20,7 @@ import {
   partnerPath,
   span,
 } from './operation.ts';
-import { grantStatuses, scopeList, text, time } from './records.ts';
+import { grantStatuses, partnerName, scopeList, text, time } from './records.ts';
 
 export { type AdminOperation, type AdminResult, adminBasePath, errorStatusesOf } from './operation.ts';
 
@@ -48,7 +48,7 @@ export const adminOperations = {
     role: 'ADMIN',
     summary: 'Create or rename a partner',
     pathParameters: partnerPath,
-    bodies: [body(['name'], { name: text(lengths.partnerName) })],
+    bodies: [body(['name'], { name: partnerName })],
     result: { one: 'partner', of: 'Partner' },
     statuses: [200, 201],
   },

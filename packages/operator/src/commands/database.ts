@@ -16,12 +16,14 @@ import {
   optional,
   Problem,
   plainText,
+  type Reader,
   type Values,
 } from '@partner-network/common/command-line/options';
 import type { Output } from '@partner-network/common/command-line/output';
 import type { Syntax } from '@partner-network/common/command-line/parse';
 import { type Cells, table } from '@partner-network/common/command-line/table';
 import { OperatorError } from '@partner-network/common/operator-error';
+import { isDots } from '@partner-network/common/text';
 import { normalizeTime } from '@partner-network/common/times';
 import { lengths } from '@partner-network/contract/limits';
 import { databaseConfig, databaseSettings } from '@partner-network/service/settings/database';
@@ -39,6 +41,12 @@ import { isPast } from '../operations/errors.ts';
 
 export const partnerId = plainText(lengths.partnerId);
 export const customerId = plainText(lengths.customerId);
+
+/** The id of something new. */
+export function newIdOf(maxCodePoints: number): Reader<string> {
+  const read = plainText(maxCodePoints);
+  return (text) => (isDots(text) ? new Problem('must not be . or ..: no address can name it.') : read(text));
+}
 
 export const commonOptions = { ...databaseSettings, json: flag('print one JSON document') };
 

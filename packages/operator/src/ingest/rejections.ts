@@ -103,6 +103,12 @@ export function immutableRejection(field: string, what = immutable[field] ?? '')
   return rejection('IMMUTABLE_FIELD', field, { what });
 }
 
+/** A new id that no address could name. */
+export function dotsRejection(field: string): Rejection {
+  const detail = 'Choose another id: no address can name "." and "..".';
+  return { ...rejection('INVALID_CHARACTER', field), detail };
+}
+
 /** The rejections of a line that the stored records do not allow. */
 export function rejectionsOfRefused({ code, field }: RefusedLine): Rejection[] {
   return [code === 'CUSTOMER_ERASED' ? rejection(code, field) : immutableRejection(field)];

@@ -1,10 +1,14 @@
 /** Bodies of requests that change something. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { request } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { grant } from '../../../store/test/suite/records.ts';
 import { adminKeys } from '../../../testkit/admin/started.ts';
+import { byTest, createdAt } from '../../../testkit/fixtures/fixture.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { adminScene, assertErrors } from './scene.ts';
 
@@ -46,6 +50,7 @@ test('everything that is wrong with a body is said at once, and nothing is writt
     'VALUE_TOO_LONG',
     'reason',
   ]);
+  assertErrors(await put('/partners/p', { name: ' \u00a0 ' }), 400, ['VALUE_EMPTY', 'name']);
   assertErrors(await put('/partners/p%00', { name: 'P' }), 400, ['INVALID_CHARACTER', 'id']);
   assertErrors(await put(`/partners/${'p'.repeat(129)}`, { name: 'P' }), 400, ['VALUE_TOO_LONG', 'id']);
   const headers = { 'content-type': 'application/json' };
@@ -61,6 +66,36 @@ test('everything that is wrong with a body is said at once, and nothing is writt
   const typed = await send('/partners/p', { method: 'PUT', body: '{"name":"P"}' });
   assertErrors(typed, 415, 'UNSUPPORTED_MEDIA_TYPE');
   assert.equal(await store.findPartner('p'), undefined);
+});
+
+test('ids that no address can name are refused, and stored ones stay readable and revocable', async (t) => {
+  const { address, store } = await adminScene(t, 'sqlite');
+  /** Not with fetch, which removes `.` and `..` from a path. */
+  const send = async (method: string, path: string, body: object = {}) => {
+    const headers = { authorization: `Bearer ${adminKeys.ADMIN}`, 'content-type': 'application/json' };
+    const sent = request(address, { method, path: `/admin/v1${path}`, headers });
+    sent.end(method === 'GET' ? undefined : JSON.stringify(body));
+    const [response] = await once(sent, 'response');
+    return { status: response.statusCode, headers: new Headers(), body: JSON.parse(await text(response)) };
+  };
+  const ofAcme = { partner_id: 'acme' };
+  for (const dots of ['.', '..', '%2e', '.%2E']) {
+    for (const [path, body, field] of [
+      [`/partners/${dots}`, { name: 'P' }, 'id'],
+      [`/keys/${dots}`, { ...ofAcme, scopes: ['BRANDS_READ'] }, 'id'],
+      [`/customers/c/grants/${dots}`, ofAcme, 'id'],
+      [`/customers/${dots}/grants/g`, ofAcme, 'customer_id'],
+    ] as const) {
+      const refused = await send('PUT', path, body);
+      assertErrors(refused, 400, ['INVALID_CHARACTER', field]);
+      assert.match(refused.body.errors[0].detail, /^Choose another id: /);
+    }
+  }
+  await store.createPartner({ id: '.', name: ' ', created_at: createdAt }, byTest);
+  await store.createGrant({ ...grant, id: '..', customer_id: '.' }, byTest);
+  assert.equal((await send('GET', '/partners/.')).body.partner.name, ' ');
+  const { body } = await send('POST', '/customers/./grants/../revoke');
+  assert.deepEqual([body.grant.id, body.grant.status], ['..', 'REVOKED']);
 });
 
 test('a client that waits for 100 Continue gets it, unless the request is refused', async (t) => {

@@ -162,6 +162,17 @@ test('a form by hand creates no key without a page, and revokes no key by an emp
   assert.equal((await store.findKeyById('KEY_1'))?.revoked_at, undefined);
 });
 
+test('a partner is not renamed to blanks', async (t) => {
+  const { as, store } = await consoleScene(t);
+  const refused = await (await as('ADMIN')).post('/console/partners/acme/rename', {
+    name: '  ',
+    reason: 'x',
+  });
+  assert.equal(refused.status, 400);
+  assert.match(refused.text, /<li>Write a name\.<\/li>/);
+  assert.equal((await store.findPartner('acme'))?.name, 'acme');
+});
+
 test('an erasure needs the id of the customer', async (t) => {
   const { as, store } = await consoleScene(t);
   const admin = await as('ADMIN');

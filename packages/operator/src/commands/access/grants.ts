@@ -1,5 +1,5 @@
 import { counted } from '@partner-network/common/command-line/amounts';
-import { flag, oneOf, optional, plainText, required } from '@partner-network/common/command-line/options';
+import { flag, oneOf, optional, required } from '@partner-network/common/command-line/options';
 import { newId } from '@partner-network/common/ids';
 import { OperatorError } from '@partner-network/common/operator-error';
 import { toTime } from '@partner-network/common/times';
@@ -19,6 +19,7 @@ import {
   expiresAt,
   explainConflict,
   listReport,
+  newIdOf,
   onDatabase,
   partnerId,
   waitingFor,
@@ -27,8 +28,8 @@ import {
 export const createGrant = changing('grants create', {
   options: {
     partner: required('ID', partnerId, 'partner that may read the balances'),
-    customer: required('ID', customerId, 'customer whose balances the partner may read'),
-    id: optional('ID', plainText(lengths.grantId), 'id of the grant; without it, a new id'),
+    customer: required('ID', newIdOf(lengths.customerId), 'customer whose balances the partner may read'),
+    id: optional('ID', newIdOf(lengths.grantId), 'id of the grant; without it, a new id'),
     'expires-at': expiresAt('the grant'),
   },
   run: async (store, values, _words, _output, by) => {

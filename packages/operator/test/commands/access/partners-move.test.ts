@@ -7,7 +7,7 @@ test('imports no partners from a file with a wrong line, and reports the line', 
   const line = await withPartners(t, ['acme']);
   const { stdout: good } = await line.run(['partners', 'export']);
   assert.match(good, /^\{"environment":"production","id":"acme",.*"keys":\[\]\}\n$/);
-  const key = { id: 'KEY_1', digest: 'AB', last_four: 'a-b', scopes: ['ALL'], created_at: 'now', key: 'k' };
+  const key = { id: '..', digest: 'AB', last_four: 'a-b', scopes: ['ALL'], created_at: 'now', key: 'k' };
   const bad = ['{', '5', '{"id":"x","keys":{}}', JSON.stringify({ ...JSON.parse(good), keys: [key, 7] })];
   const input = `${good.replaceAll('acme', 'new')}${bad.join('\n')}`;
   const refused = await line.run(['partners', 'import', '-'], { input });
@@ -18,6 +18,7 @@ test('imports no partners from a file with a wrong line, and reports the line', 
     /^line 3: EXPECTED_OBJECT: /m,
     /^line 4: keys: /m,
     /^line 4: name: MISSING_REQUIRED_FIELD: /m,
+    /^line 5: keys\.0\.id: INVALID_CHARACTER: Choose another id: /m,
     /^line 5: keys\.0\.digest: /m,
     /^line 5: keys\.0\.last_four: /m,
     /^line 5: keys\.0\.scopes: /m,

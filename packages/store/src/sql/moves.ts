@@ -82,7 +82,12 @@ function* writing(
   const { created, changed } = counts;
   const changes = created.partners + created.keys + changed.partners + changed.keys;
   if (changes > 0) yield changeStatement(by, 'partners', { created, changed });
-  return counts;
+  const keys = new Map((yield ['select id, scopes, expires_at from api_keys']).map((row) => [row.id, row]));
+  const isApplied = ({ id, scopes, expires_at }: PartnerWithKeys['keys'][number]) =>
+    keys.get(id)?.scopes === scopes.toSorted().join(' ') &&
+    (keys.get(id)?.expires_at ?? undefined) === expires_at;
+  const kept = partners.flatMap((partner) => partner.keys.filter((key) => !isApplied(key)));
+  return { ...counts, not_applied: kept.map(({ id }) => id) };
 }
 
 /** A key never changes its partner: its holder would see another partner's records. */

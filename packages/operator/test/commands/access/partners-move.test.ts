@@ -65,12 +65,18 @@ test('a dry run counts what the real run changes, and finds its conflicts', asyn
   };
   const expected = {
     ...{ partners: 2, keys: 1, created: { partners: 1, keys: 1 } },
-    ...{ changed: { partners: 0, keys: 0 }, unchanged: { partners: 1, keys: 0 } },
+    ...{ changed: { partners: 0, keys: 0 }, unchanged: { partners: 1, keys: 0 }, not_applied: [] },
   };
   assert.deepEqual(await bring('--dry-run'), expected);
   assert.deepEqual(await bring(), expected);
   assert.deepEqual((await bring('--dry-run')).unchanged, { partners: 2, keys: 1 });
   assert.equal((await other.json<{ created_by: string }[]>('keys', 'list'))[0]?.created_by, 'eve');
+  const wider = input.replace('"BRANDS_READ"', '"BRANDS_READ","BALANCES_READ"');
+  const kept = await other.run(['partners', 'import', '-'], { input: wider });
+  assert.match(
+    kept.stdout,
+    /unchanged\. Not applied to 1 key: other scopes or a later expiry, .* never gets\. --json lists them\./,
+  );
   const clash = input.replace(/KEY_[0-9a-f]{32}/, 'KEY_0');
   const words = ['partners', 'import', '-', '--dry-run'];
   assertFailed(

@@ -51,7 +51,7 @@ export function withTimes(values: Fields): Fields {
     if (time === undefined) throw adminRefusal('INVALID_TIME', {}, name);
     times[name] = time;
   }
-  if ((times.since ?? '') >= (times.until ?? '9')) {
+  if (times.until !== undefined && (times.since ?? '') >= times.until) {
     throw adminRefusal('INVALID_TIME', { field: 'since as a time before until' }, 'since');
   }
   return { ...values, ...times };

@@ -115,7 +115,7 @@ export interface RefusedLine {
 }
 
 export interface ImportResult extends ImportCounts {
-  /** In no order. */
+  /** In the order of their lines. */
   readonly rejected: readonly RefusedLine[];
 }
 

@@ -204,7 +204,7 @@ test('back-up.md restores Postgres, but not keys and grants revoked since', asyn
   await stopServing();
   const script = openScript();
   await script.fails(/could not be read/, (block) =>
-    withPrograms(block.replace('  copy_log', '  OLD="$OLD"x copy_log')),
+    withPrograms(block.replace('  copy_log', '  OLD="no-$OLD" copy_log')),
   );
   // The first run writes to the log, and the second goes on after it.
   const change = '  copy_log\n  partner-network partners create --name Later >&2';

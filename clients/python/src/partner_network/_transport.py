@@ -55,7 +55,7 @@ class Transport:
             self._closed.set()
 
     def after_fork(self) -> None:
-        """Begins anew in a forked process, which has none of the threads that may hold its locks."""
+        """Begins without connections in a forked process. Threads that it does not have may hold its locks."""
         inherited = list(self._all)
         self._begin(self._closed.is_set())
         for pace in self.paces:

@@ -75,7 +75,7 @@ const duties: Readonly<Record<RoleName, string>> = {
   network_retention: 'retention',
 };
 
-/** The role that a login is for: serving if it can serve, else the role of which it has the least too much. */
+/** The role that a login is for: serving if it can serve, else the role that it exceeds least. */
 function dutyOf(held: readonly Held[]): RoleName {
   const count = (isCounted: typeof isLacking, name: RoleName) =>
     held.filter((one) => isCounted(roles[name].tables, one)).length;

@@ -99,13 +99,13 @@ export class Connection extends pg.Client {
   }
 }
 
-/** The address with the files of PGSSLROOTCERT, PGSSLCERT and PGSSLKEY, which psql reads but `pg` does not. */
+/** Adds the files of PGSSLROOTCERT, PGSSLCERT and PGSSLKEY to an address: `pg` does not read them. */
 function withCertificates(url: string): string {
   const completed = new URL(url);
   const { searchParams } = completed;
   const mode = searchParams.get('sslmode') || process.env.PGSSLMODE || 'disable';
-  for (const name of ['sslrootcert', 'sslcert', 'sslkey']) {
-    const path = process.env[`PG${name.toUpperCase()}`];
+  const { PGSSLROOTCERT: sslrootcert, PGSSLCERT: sslcert, PGSSLKEY: sslkey } = process.env;
+  for (const [name, path] of Object.entries({ sslrootcert, sslcert, sslkey })) {
     if (mode === 'disable' || !path || searchParams.has(name)) continue;
     searchParams.set(name, path);
     // Beside a certificate in the address, `pg` does not read PGSSLMODE.

@@ -92,7 +92,8 @@ const lookedUp = 500;
 
 /**
  * Adds the time and the actor of a revocation, from the audit log. A grant that an import revoked has the
- * time of its line, and no name: the entry of an import does not list its records.
+ * time of its line, and no name: the entry of an import does not list its records. After the erasure of its
+ * customer, an import may bring a grant back: entries before that are about the grant that was erased.
  */
 export async function withRevocations(store: Store, grants: readonly Grant[]): Promise<ListedGrant[]> {
   const listed: ListedGrant[] = [];
@@ -101,13 +102,16 @@ export async function withRevocations(store: Store, grants: readonly Grant[]): P
     const revoked = some.filter(({ status }) => status === 'REVOKED');
     const targets = new Set(revoked.flatMap(({ id, customer_id }) => [id, customer_id]));
     const entries = await store.auditOf('grants revoke', [...targets]);
+    const erasures = await store.auditOf('customers erase', [...targets]);
     for (const grant of some) {
-      const entry = entries.find(({ target, details }) =>
-        target === grant.id
-          ? details.customer_id === grant.customer_id
-          : target === grant.customer_id &&
-            Array.isArray(details.grants) &&
-            details.grants.includes(grant.id),
+      const erased = erasures.filter(({ target }) => target === grant.customer_id);
+      const entry = entries.find(
+        ({ seq, at, target, details }) =>
+          ((target === grant.id && details.customer_id === grant.customer_id) ||
+            (target === grant.customer_id && [details.grants].flat().includes(grant.id))) &&
+          // The entry of imported erasures names no customer.
+          at >= grant.created_at &&
+          erased.every((erasure) => erasure.seq < seq),
       );
       const { at: revoked_at = grant.updated_at, actor: revoked_by } = entry ?? {};
       const isRevoked = grant.status === 'REVOKED';

@@ -108,3 +108,32 @@ test('revokes all grants of a customer', async (t) => {
   assertFailed(await line.run(['grants', 'revoke', 'a', ...words.slice(2)]), 2, /omit GRANT_ID/);
   assertFailed(await line.run(['grants', 'revoke']), 2, /^GRANT_ID is missing/);
 });
+
+test('names who revoked a grant, but not who revoked it before its customer was erased', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const revocation = async () => {
+    const [{ revoked_at, revoked_by, updated_at } = {}] = await line.json<Grant[]>(
+      ...['grants', 'list', '--customer', 'alice'],
+    );
+    return { revoked_by, isTimeOfLine: revoked_at === updated_at };
+  };
+  // The id of the grant is that of its customer.
+  const choices = { all: ['--customer', 'alice', '--all'], one: ['alice'] };
+  let lineMs = Date.now();
+  for (const [actor, which] of Object.entries(choices)) {
+    await createGrant(line, 'alice', '--id', 'alice');
+    await line.json('grants', 'revoke', ...which, '--actor', actor);
+    assert.equal((await revocation()).revoked_by, actor);
+    await line.json('customers', 'erase', 'alice', '--yes');
+    for (const created_at of ['2026-01-01T00:00:00Z', undefined]) {
+      // After the erasure of the line before it.
+      lineMs += 10_000;
+      const updated_at = new Date(lineMs).toISOString();
+      const grant = { customer_id: 'alice', id: 'alice', partner_id: 'acme', status: 'REVOKED' };
+      const input = JSON.stringify({ ...grant, created_at, updated_at });
+      assert.equal((await line.run(['import', 'grants', '-'], { input })).status, 0);
+      assert.deepEqual(await revocation(), { revoked_by: undefined, isTimeOfLine: true }, created_at);
+      await line.json('customers', 'erase', 'alice', '--yes');
+    }
+  }
+});

@@ -67,7 +67,7 @@ export function createCalls({ store, cursors, batches }: CallParts) {
  * database again and again, a revocation is not refused. Postgres waits by itself. Nothing is doubled: a
  * handler changes something once, and a lock fails before that.
  */
-async function whileLocked<Result>(change: () => Promise<Result>): Promise<Result> {
+export async function whileLocked<Result>(change: () => Promise<Result>): Promise<Result> {
   const endMs = performance.now() + adminBounds.lockMs;
   for (;;) {
     try {

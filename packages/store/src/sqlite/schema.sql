@@ -301,6 +301,11 @@ begin
   select raise(abort, 'grants: a grant is never replaced');
 end;
 
+CREATE TABLE ended_sessions (
+  digest blob primary key check (length(digest) = 32),
+  ends_at text not null check (ends_at is strftime('%Y-%m-%dT%H:%M:%fZ', ends_at, '+0 seconds'))
+) strict, without rowid;
+
 -- The file of receipts, beside the database.
 
 CREATE TABLE settings (

@@ -57,7 +57,7 @@ constraintTests({
 
 const [sooner, later] = ['2025-01-01T00:00:00.000Z', '2026-01-01T00:00:00.001Z'];
 
-/** For each table the end of access that a row has, changes that give access back, and a change that does not. */
+/** For each table: how access of a row ended, changes that give it back, and a change that does not. */
 const replacements: Readonly<
   Record<'api_keys' | 'admin_keys' | 'grants', { ended: Row; forbidden: readonly Row[]; allowed: Row }>
 > = {

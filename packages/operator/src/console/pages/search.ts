@@ -34,8 +34,8 @@ export async function search(visit: Visit): Promise<Outcome> {
   // Its page says which log to search.
   if (hits.length === 0 && isRequestId(asked)) return { to: pathTo('requests', asked) };
   const rows = hits.slice(0, mostHits).map(({ kind, label, path }) => [kind, linkTo(path, label)]);
-  const cut = html`<p class="hint">The first ${mostHits} of ${plural(hits.length, 'hit')} are shown. A longer part
-of a name finds fewer.</p>`;
+  const cut = html`<p class="hint">The first ${mostHits} of ${plural(hits.length, 'hit')} are shown. A longer
+part of a name finds fewer.</p>`;
   const customer = linkTo(pathTo('customers', asked), 'Open it as a customer');
   return {
     title: 'Search',

@@ -43,3 +43,9 @@ when exists (
 begin
   select raise(abort, 'grants: a grant is never replaced');
 end;
+
+-- Sessions of the console that a person has ended, until they would have ended by themselves.
+create table ended_sessions (
+  digest blob primary key check (length(digest) = 32),
+  ends_at text not null check (ends_at is strftime('%Y-%m-%dT%H:%M:%fZ', ends_at, '+0 seconds'))
+) strict, without rowid;

@@ -55,7 +55,7 @@ let working: IssuedKey;
 test('run.md sets up a production service, up to the first answer to a partner', async () => {
   assert.match(await clone.run(helpCommand), /^Usage: partner-network/);
   const page = pageOf('run.md');
-  await page.next(/^Created the production database \S+\/production\.db with schema 4\.\n$/);
+  await page.next(/^Created the production database \S+\/production\.db with schema \d+\.\n$/);
   leaked = keyIn(await page.next(/^pn_live_/m));
   await page.next(/^2 read, 2 written/);
   await page.next(/^1 read, 1 written.*may read the balances of customer CUSTOMER_1\.$/ms);
@@ -163,7 +163,7 @@ test('upgrade.md backs up, and upgrades the schema while the service is stopped'
   await page.next(/before-upgrade\.db, \d+ bytes$/m);
   await stopServing();
   await serveNext(page);
-  assert.match(server!.printed, /^The production database \S+ already has the current schema, 4\.\n/);
+  assert.match(server!.printed, /^The production database \S+ already has the current schema, \d+\.\n/);
   assert.match(server!.printed, /^✓ schema /m);
   assert.match(await drill.call(working, balances), /"amount":125050/);
   page.end();

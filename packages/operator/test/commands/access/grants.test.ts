@@ -111,29 +111,36 @@ test('revokes all grants of a customer', async (t) => {
 
 test('names who revoked a grant, but not who revoked it before its customer was erased', async (t) => {
   const line = await withPartners(t, ['acme']);
-  const revocation = async () => {
-    const [{ revoked_at, revoked_by, updated_at } = {}] = await line.json<Grant[]>(
-      ...['grants', 'list', '--customer', 'alice'],
-    );
-    return { revoked_by, isTimeOfLine: revoked_at === updated_at };
+  const bring = async (kind: string, record: object) =>
+    assert.equal((await line.run(['import', kind, '-'], { input: JSON.stringify(record) })).status, 0);
+  // After the erasure of all records before it.
+  let lineMs = Date.now();
+  const nextTime = () => {
+    lineMs += 10_000;
+    return new Date(lineMs).toISOString();
   };
   // The id of the grant is that of its customer.
-  const choices = { all: ['--customer', 'alice', '--all'], one: ['alice'] };
-  let lineMs = Date.now();
-  for (const [actor, which] of Object.entries(choices)) {
+  const own = { customer_id: 'alice', id: 'alice', partner_id: 'acme', status: 'REVOKED' };
+  const assertRevoked = async (expected: string | undefined, message?: string) => {
+    const [grant] = await line.json<Grant[]>('grants', 'list', '--customer', 'alice');
+    assert.equal(grant!.revoked_by, expected, message);
+    if (expected === undefined) assert.equal(grant!.revoked_at, grant!.updated_at, message);
+  };
+  for (const [actor, which] of [
+    ['eve', ['--customer', 'alice', '--all']],
+    ['bob', ['alice']],
+  ] as const) {
     await createGrant(line, 'alice', '--id', 'alice');
     await line.json('grants', 'revoke', ...which, '--actor', actor);
-    assert.equal((await revocation()).revoked_by, actor);
+    await assertRevoked(actor);
     await line.json('customers', 'erase', 'alice', '--yes');
-    for (const created_at of ['2026-01-01T00:00:00Z', undefined]) {
-      // After the erasure of the line before it.
-      lineMs += 10_000;
-      const updated_at = new Date(lineMs).toISOString();
-      const grant = { customer_id: 'alice', id: 'alice', partner_id: 'acme', status: 'REVOKED' };
-      const input = JSON.stringify({ ...grant, created_at, updated_at });
-      assert.equal((await line.run(['import', 'grants', '-'], { input })).status, 0);
-      assert.deepEqual(await revocation(), { revoked_by: undefined, isTimeOfLine: true }, created_at);
-      await line.json('customers', 'erase', 'alice', '--yes');
-    }
+    await bring('grants', { ...own, created_at: '2026-01-01T00:00:00Z', updated_at: nextTime() });
+    await assertRevoked(undefined, 'after an erasure');
+    await line.json('customers', 'erase', 'alice', '--yes');
   }
+  await createGrant(line, 'alice', '--id', 'alice');
+  await line.json('grants', 'revoke', 'alice', '--actor', 'eve');
+  await bring('erasures', { customer_id: 'alice', erased_at: nextTime() });
+  await bring('grants', { ...own, updated_at: nextTime() });
+  await assertRevoked(undefined, 'after imported erasures alone');
 });

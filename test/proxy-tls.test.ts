@@ -11,7 +11,7 @@ import type { TLSSocket } from 'node:tls';
 import { temporaryFolder } from '../packages/testkit/fixtures/folder.ts';
 import { until } from '../packages/testkit/fixtures/until.ts';
 import { freePort, listenOnAnyPort } from '../packages/testkit/servers/free-port.ts';
-import { startHaproxy, withoutHaproxy } from '../packages/testkit/servers/haproxy.ts';
+import { faultsOfConfig, startHaproxy, withoutHaproxy } from '../packages/testkit/servers/haproxy.ts';
 import { programsOnPath } from '../packages/testkit/servers/programs.ts';
 
 const [openssl] = programsOnPath(['openssl'], []);
@@ -36,10 +36,10 @@ function fileOf(name: string, content: string): string {
   return path;
 }
 
-/** A server in place of an instance. It answers 401 to requests without a key. */
+/** A server in place of an instance. It answers 401 to requests without a good key. */
 async function standIn(t: TestContext, name: string) {
   const server = createServer(({ headers, url }, response) => {
-    const isRefused = headers.authorization === undefined && url !== '/readyz';
+    const isRefused = !/^Bearer KEY/.test(headers.authorization ?? '') && url !== '/readyz';
     response
       .writeHead(isRefused ? 401 : 200, { 'X-Request-Id': 'of-the-service', 'X-Served-By': name })
       .end();
@@ -53,7 +53,8 @@ async function call(port: number, options: RequestOptions) {
   const headers = options.headers ?? { Authorization: 'Bearer KEY' };
   return new Promise<{ status: number; headers: Record<string, unknown>; body: string; serial: string }>(
     (resolve, reject) => {
-      const sent = request({ host: '127.0.0.1', port, path: '/', agent: false, ...options, headers });
+      const path = '/network/v1/brands';
+      const sent = request({ host: '127.0.0.1', port, path, agent: false, ...options, headers });
       sent.on('error', reject).on('response', async (response) => {
         const { serialNumber } = (response.socket as TLSSocket).getPeerCertificate();
         const { statusCode, headers } = response;
@@ -72,13 +73,15 @@ async function startProxy(t: TestContext) {
   );
   const adminPort = await freePort();
   const file = fileOf('network.pem', server.pem);
-  const proxy = await startHaproxy(t, [one!, two!], undefined, {
+  const settings = {
     CERTIFICATE: file,
     ADMIN_CERTIFICATE: fileOf('admin.pem', admin.pem),
     ADMIN_CLIENT_CA: fileOf('clients.pem', client.cert),
     ADMIN_LISTEN: `127.0.0.1:${adminPort}`,
     ADMIN_INSTANCE: `127.0.0.1:${administration!.port}`,
-  });
+  };
+  assert.equal(faultsOfConfig(settings), '');
+  const proxy = await startHaproxy(t, [one!, two!], undefined, settings);
   return { ...proxy, adminPort, file, server, admin, client };
 }
 

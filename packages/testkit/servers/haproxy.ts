@@ -102,7 +102,7 @@ async function statesOf(control: string): Promise<string[]> {
   socket.end('show stat\n');
   const [heading = '', ...rows] = (await text(socket)).split('\n').map((line) => line.split(','));
   const column = heading.indexOf('status');
-  const servers = rows.filter(([proxy, name]) => proxy === 'network' && name !== 'BACKEND');
+  const servers = rows.filter(([proxy, name]) => proxy === 'network' && /^(one|two)$/.test(name!));
   if (servers.length === 0) throw new Error('HAProxy reports no instance.');
   return servers.map((row) => row[column]!);
 }

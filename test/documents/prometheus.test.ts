@@ -1,15 +1,18 @@
 /** The shipped rules in a real Prometheus, on real faults: an outage may not be silent. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { renameSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { createServer } from 'node:tls';
+import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
+import { killAfter } from '../../packages/testkit/fixtures/lifetime.ts';
 import { spawnCommand, start, withPartners } from '../../packages/testkit/fixtures/run.ts';
 import { until } from '../../packages/testkit/fixtures/until.ts';
-import { freePort } from '../../packages/testkit/servers/free-port.ts';
+import { freePort, listenOnAnyPort } from '../../packages/testkit/servers/free-port.ts';
 import { programsOnPath } from '../../packages/testkit/servers/programs.ts';
-import { read } from '../sources.ts';
+import { pageFor, read } from '../sources.ts';
+import { blocksOf } from './clone.ts';
 
 const [prometheus] = programsOnPath(['prometheus']);
 const needsPrometheus = {
@@ -31,6 +34,32 @@ const settings = (targets: Readonly<Record<string, string>>) => ({
   })),
 });
 
+/** Starts Prometheus with the rules and this configuration, in a folder of the test. */
+async function startPrometheus(t: TestContext, folder: string, config: string) {
+  const port = await freePort();
+  writeFileSync(join(folder, 'alerts.yml'), impatient);
+  writeFileSync(join(folder, 'prometheus.yml'), config);
+  const flags = [`--web.listen-address=127.0.0.1:${port}`, '--config.file=prometheus.yml'];
+  killAfter(
+    t,
+    spawn(prometheus!, [...flags, '--storage.tsdb.path=series'], { cwd: folder, stdio: 'ignore' }),
+  );
+
+  /** The answer of Prometheus, as text. Empty while it starts. */
+  const ask = async (path: string) =>
+    fetch(`http://127.0.0.1:${port}/api/v1/${path}`).then(
+      (answer) => answer.text(),
+      () => '',
+    );
+  /** The names of the alerts that fire, after a pause: Prometheus looks once a second. */
+  const firing = async () => {
+    await wait(250);
+    return [...(await ask('alerts')).matchAll(/"alertname":"(\w+)"/g)].map(([, name]) => name);
+  };
+  const raises = (name: string) => until(waitMs, async () => (await firing()).includes(name));
+  return { ask, firing, raises };
+}
+
 test(
   'an expiring key, a rejected line, a lost database and a lost feed raise their alerts',
   needsPrometheus,
@@ -38,7 +67,7 @@ test(
     const line = await withPartners(t, ['acme']);
     const expiry = new Date(Date.now() + 86_400_000).toISOString();
     await line.json('keys', 'create', '--partner', 'acme', '--scope', 'BRANDS_READ', '--expires-at', expiry);
-    const [port, feedPort] = [await freePort(), await freePort()];
+    const feedPort = await freePort();
     const served = start(t, ['serve', '--database', line.database, '--port', '0', '--ops-port', '0']);
     const [, serveTarget = ''] = await served.says('stderr', /operations on http:\/\/(\S+)\.$/m);
     const words = ['import', 'balances', '-', '--follow', '--ops-port', String(feedPort)];
@@ -46,28 +75,7 @@ test(
     t.after(() => feed.kill('SIGKILL'));
 
     const targets = { 'partner-network': serveTarget, 'partner-network-feed': `127.0.0.1:${feedPort}` };
-    writeFileSync(join(line.folder, 'alerts.yml'), impatient);
-    writeFileSync(join(line.folder, 'prometheus.yml'), JSON.stringify(settings(targets)));
-    const flags = [`--web.listen-address=127.0.0.1:${port}`, '--config.file=prometheus.yml'];
-    const running = spawn(prometheus!, [...flags, '--storage.tsdb.path=series'], {
-      cwd: line.folder,
-      stdio: 'ignore',
-    });
-    const ended = once(running, 'close');
-    t.after(() => running.kill('SIGKILL') && ended);
-
-    /** The answer of Prometheus, as text. Empty while it starts. */
-    const ask = async (path: string) =>
-      fetch(`http://127.0.0.1:${port}/api/v1/${path}`).then(
-        (answer) => answer.text(),
-        () => '',
-      );
-    /** The names of the alerts that fire, after a pause: Prometheus looks once a second. */
-    const firing = async () => {
-      await wait(250);
-      return [...(await ask('alerts')).matchAll(/"alertname":"(\w+)"/g)].map(([, name]) => name);
-    };
-    const raises = (name: string) => until(waitMs, async () => (await firing()).includes(name));
+    const { ask, firing, raises } = await startPrometheus(t, line.folder, JSON.stringify(settings(targets)));
 
     // Both jobs are scraped, all rules were evaluated, and nothing of what follows is wrong yet. A busy
     // machine may raise other alerts.
@@ -89,3 +97,44 @@ test(
     await raises('FeedDown');
   },
 );
+
+const [blackbox] = programsOnPath(['prometheus-blackbox-exporter', 'blackbox_exporter']);
+const [openssl] = programsOnPath(['openssl']);
+const missing = needsPrometheus.skip || (!(blackbox && openssl) && 'needs openssl and the blackbox exporter');
+
+test('a certificate that expires or has expired raises its alert, as alerts.md sets it up', {
+  ...needsPrometheus,
+  skip: missing,
+}, async (t) => {
+  const folder = temporaryFolder(t);
+  const [scraping = '', modules = ''] = blocksOf(pageFor('operators', 'alerts')).flatMap(
+    ({ language, text }) => (language === 'yaml' ? [text] : []),
+  );
+  const path = (name: string) => join(folder, name);
+  const openTls = async (days: number) => {
+    const words = `req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=network.example`;
+    const [key, cert] = [path('key.pem'), path('cert.pem')];
+    execFileSync(openssl!, [...words.split(' '), '-keyout', key, '-out', cert, '-days', '90'], {
+      stdio: 'pipe',
+    });
+    const renew = `x509 -in ${cert} -signkey ${key} -days ${days} -out ${cert}`;
+    execFileSync(openssl!, renew.split(' '), { stdio: 'pipe' });
+    const server = createServer({ key: readFileSync(key), cert: readFileSync(cert) });
+    return `127.0.0.1:${await listenOnAnyPort(t, server)}`;
+  };
+  const [soon, expired] = [await openTls(13), await openTls(-1)];
+  const port = await freePort();
+  writeFileSync(path('blackbox.yml'), modules);
+  const flags = [`--web.listen-address=127.0.0.1:${port}`, `--config.file=${path('blackbox.yml')}`];
+  killAfter(t, spawn(blackbox!, flags, { stdio: 'ignore' }));
+  const config = scraping
+    .replace('network.example:443', soon)
+    .replace('admin.example:8443', expired)
+    .replace('127.0.0.1:9115', `127.0.0.1:${port}`);
+  const interval = 'global: { scrape_interval: 1s, evaluation_interval: 1s }';
+  const { ask } = await startPrometheus(t, folder, `${interval}\n${config}`);
+  for (const target of [soon, expired]) {
+    const raised = new RegExp(`"alertname":"CertificateExpires","instance":"${target}"`);
+    await until(waitMs, async () => raised.test(await ask('alerts')));
+  }
+});

@@ -53,15 +53,45 @@ test('HAProxy accepts the configuration', { skip: withoutHaproxy }, () => {
   assert.equal(faultsOfConfig(), '');
 });
 
-/** A server in place of an instance, which can be stopped. */
-async function startStandIn(t: TestContext): Promise<{ server: Server; behind: Behind }> {
+interface StandIn {
+  readonly server: Server;
+  readonly behind: Behind;
+  isReady: boolean;
+}
+
+/** A server in place of an instance, which can be stopped, and does not need to be ready. */
+async function startStandIn(t: TestContext): Promise<StandIn> {
   const headers = { 'X-Request-Id': 'id-of-the-service', 'Cache-Control': 'max-age=60' };
-  const server = createServer({ keepAliveTimeout: httpBounds.keepAliveMs }, (_, response) => {
-    response.writeHead(200, headers).end();
+  const server = createServer({ keepAliveTimeout: httpBounds.keepAliveMs }, ({ url }, response) => {
+    const served = { ...headers, 'X-Served-By': String(standIn.behind.port) };
+    response.writeHead(url === '/readyz' && !standIn.isReady ? 503 : 200, served).end();
   });
   const port = await listenOnAnyPort(t, server);
-  return { server, behind: { port, operationsPort: port } };
+  const standIn = { server, behind: { port, operationsPort: port }, isReady: true };
+  return standIn;
 }
+
+test('requests go to the instance that is ready, and to both if none is ready', {
+  skip: withoutHaproxy,
+}, async (t) => {
+  const [one, two] = [await startStandIn(t), await startStandIn(t)];
+  const proxy = await startHaproxy(t, [one.behind, two.behind]);
+  /** The statuses and the instances of some answers. */
+  const answers = async () => {
+    const calls = Array.from({ length: 10 }, () => fetch(`http://127.0.0.1:${proxy.port}/network/v1/brands`));
+    const all = (await Promise.all(calls)).map(
+      ({ status, headers }) => `${status} ${headers.get('x-served-by')}`,
+    );
+    return [...new Set(all)].toSorted();
+  };
+  const ofBoth = [one, two].map(({ behind }) => `200 ${behind.port}`).toSorted();
+  one.isReady = false;
+  await until(20_000, async () => (await answers()).join() === `200 ${two.behind.port}`);
+  two.isReady = false;
+  await until(20_000, async () => (await answers()).join() === ofBoth.join());
+  one.isReady = true;
+  await until(20_000, async () => (await answers()).join() === `200 ${one.behind.port}`);
+});
 
 test('every answer has a request id, which the log contains without the query', {
   skip: withoutHaproxy,

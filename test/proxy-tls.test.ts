@@ -11,7 +11,7 @@ import type { TLSSocket } from 'node:tls';
 import { temporaryFolder } from '../packages/testkit/fixtures/folder.ts';
 import { until } from '../packages/testkit/fixtures/until.ts';
 import { freePort, listenOnAnyPort } from '../packages/testkit/servers/free-port.ts';
-import { startHaproxy, withoutHaproxy } from '../packages/testkit/servers/haproxy.ts';
+import { faultsOfConfig, startHaproxy, withoutHaproxy } from '../packages/testkit/servers/haproxy.ts';
 import { programsOnPath } from '../packages/testkit/servers/programs.ts';
 
 const [openssl] = programsOnPath(['openssl'], []);
@@ -36,10 +36,11 @@ function fileOf(name: string, content: string): string {
   return path;
 }
 
-/** A server in place of an instance. It answers 401 to requests without a key. */
+/** A server in place of an instance. It answers 401 to requests without a good key. */
 async function standIn(t: TestContext, name: string) {
   const server = createServer(({ headers, url }, response) => {
-    const isRefused = headers.authorization === undefined && url !== '/readyz';
+    const isOpen = ['/readyz', '/network/v1/openapi.json'].includes(url!);
+    const isRefused = !/^Bearer KEY/.test(headers.authorization ?? '') && !isOpen;
     response
       .writeHead(isRefused ? 401 : 200, { 'X-Request-Id': 'of-the-service', 'X-Served-By': name })
       .end();
@@ -53,7 +54,8 @@ async function call(port: number, options: RequestOptions) {
   const headers = options.headers ?? { Authorization: 'Bearer KEY' };
   return new Promise<{ status: number; headers: Record<string, unknown>; body: string; serial: string }>(
     (resolve, reject) => {
-      const sent = request({ host: '127.0.0.1', port, path: '/', agent: false, ...options, headers });
+      const path = '/network/v1/brands';
+      const sent = request({ host: '127.0.0.1', port, path, agent: false, ...options, headers });
       sent.on('error', reject).on('response', async (response) => {
         const { serialNumber } = (response.socket as TLSSocket).getPeerCertificate();
         const { statusCode, headers } = response;
@@ -72,13 +74,15 @@ async function startProxy(t: TestContext) {
   );
   const adminPort = await freePort();
   const file = fileOf('network.pem', server.pem);
-  const proxy = await startHaproxy(t, [one!, two!], undefined, {
+  const settings = {
     CERTIFICATE: file,
     ADMIN_CERTIFICATE: fileOf('admin.pem', admin.pem),
     ADMIN_CLIENT_CA: fileOf('clients.pem', client.cert),
     ADMIN_LISTEN: `127.0.0.1:${adminPort}`,
     ADMIN_INSTANCE: `127.0.0.1:${administration!.port}`,
-  });
+  };
+  assert.equal(faultsOfConfig(settings), '');
+  const proxy = await startHaproxy(t, [one!, two!], undefined, settings);
   return { ...proxy, adminPort, file, server, admin, client };
 }
 
@@ -127,26 +131,55 @@ test('the shipped configuration with TLS', { skip: withoutPrograms }, async (t) 
     await caller;
   });
 
-  await t.test(
-    'an address that gets many 401 gets 429 in the shape of our errors, and no other does',
-    async () => {
-      const renewed = { ca: readFileSync(file, 'utf8') };
-      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-      t.after(() => agent.destroy());
-      const withoutKey = { ...renewed, headers: {}, agent };
-      let last = await call(port, withoutKey);
-      for (let sent = 1; sent < 400 && last.status === 401; sent += 1) last = await call(port, withoutKey);
-      assert.equal(last.status, 429);
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  t.after(() => agent.destroy());
+  /** The answer to a request with this key, from an address of this machine. */
+  const send = (key: string | undefined, localAddress = '127.0.0.1') => {
+    const headers = key === undefined ? {} : { Authorization: `Bearer ${key}` };
+    // Connections of one agent have one address.
+    const options = localAddress === '127.0.0.1' ? { agent } : { localAddress };
+    return call(port, { ca: readFileSync(file, 'utf8'), headers, ...options });
+  };
+
+  for (const [what, key] of [
+    ['a wrong key', 'WRONG'],
+    ['no key', undefined],
+  ] as const) {
+    await t.test(`an address gets 429 after 300 requests with ${what}, and its other keys work`, async () => {
+      let last = await send(key);
+      let refused = 1;
+      for (; refused < 400 && last.status === 401; refused += 1) last = await send(key);
+      assert.ok(last.status === 429 && refused > 300, `${refused} requests`);
       const [{ category, code }] = JSON.parse(last.body).errors;
       assert.deepEqual(
         [category, code, last.headers['retry-after']],
         ['RATE_LIMIT_ERROR', 'RATE_LIMITED', '60'],
       );
       assert.notEqual(last.headers['x-request-id'], undefined);
-      assert.equal((await call(port, renewed)).status, 429, 'also with a key');
+      assert.equal((await send('KEY')).status, 200);
       // Other systems than Linux have only one loopback address.
-      if (process.platform !== 'linux') return;
-      assert.equal((await call(port, { ...renewed, localAddress: '127.0.0.2' })).status, 200);
-    },
-  );
+      if (process.platform === 'linux') assert.equal((await send(key, '127.0.0.2')).status, 401);
+    });
+  }
+
+  await t.test('a flood of random keys gets 429, and the keys that worked before still work', async () => {
+    let statuses = await Promise.all(['KEY', 'RANDOM'].map((key) => send(key)));
+    assert.deepEqual(
+      statuses.map(({ status }) => status),
+      [200, 401],
+    );
+    // A page that needs no key does not make a key known.
+    const headers = { Authorization: 'Bearer RANDOM' };
+    const options = { agent, path: '/network/v1/openapi.json', headers };
+    await call(port, { ca: readFileSync(file, 'utf8'), ...options });
+    let sent = 0;
+    for (let last = 401; last === 401 && sent < 4_000; sent += 1) last = (await send(`RANDOM${sent}`)).status;
+    assert.ok(sent > 2_000 && sent < 4_000, `${sent} requests`);
+    statuses = await Promise.all(['RANDOM', 'KEY', 'KEY'].map((key) => send(key)));
+    assert.deepEqual(
+      statuses.map(({ status }) => status),
+      [429, 200, 200],
+    );
+    if (process.platform === 'linux') assert.equal((await send('KEY_2', '127.0.0.2')).status, 200);
+  });
 });

@@ -22,7 +22,7 @@ const numbers = [
   ...['0', '1', '-1', '9007199254740991', '-9007199254740991', '9007199254740992', '-9007199254740992'],
   ...['1.0', '1e3', '-0', '1E0', '0.5', '1e400', '123456789012345678901234567890'],
 ];
-const otherJson = 'null true false [] {} [1] {"a":1} "" {"a":null} "\\ud800" "\\u0000"'.split(' ');
+const otherJson = 'null true false [] {} [1] {"a":1} "" {"a":null} "\\ud800" "\\u0000" "." ".."'.split(' ');
 
 const metadataKey = asJson(fc.oneof(anyText(8), fc.constantFrom('tier', '__proto__', '1', '')));
 const metadata = fc

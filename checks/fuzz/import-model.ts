@@ -57,6 +57,11 @@ export function wrongFieldsOf(kind: Kind, value: unknown): ReadonlySet<string> |
   const { created_at, updated_at, metadata, id, status = 'ACTIVE' } = sound;
   // A grant with a final status must say which grant it is.
   if (kind === 'grants' && status !== 'ACTIVE' && id === undefined) wrong.add('id');
+  // No address can name these ids. A line that ends a grant is taken all the same.
+  if (kind !== 'brands' && status === 'ACTIVE') {
+    for (const name of kind === 'grants' ? ['id', 'customer_id'] : ['customer_id'])
+      if (['.', '..'].includes(String(sound[name]))) wrong.add(name);
+  }
   const [created, updated] = [created_at, updated_at].map(millisecondsOf);
   const latest = Date.now() + 300_000;
   if (created! > latest) wrong.add('created_at');

@@ -144,7 +144,7 @@ function judgeEcho(lines: readonly string[], report: string): void {
   for (const line of lines) {
     for (const [, text = ''] of line.matchAll(/:[ \t]?"([^"\\]{9,})"/g)) {
       // Reports may contain field names and allowed words, as in "Set this field to CHECKING."
-      const mayBeRepeated = /^[A-Z_]+,?$/.test(text) || names.has(text);
+      const mayBeRepeated = /^[A-Z_]+[,.]?$/.test(text) || names.has(text);
       assert.ok(mayBeRepeated || !report.includes(text), 'a value is repeated');
     }
   }

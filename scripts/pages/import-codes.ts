@@ -43,7 +43,10 @@ const meanings: Readonly<Record<Code, Meaning>> = {
     means: 'The value is not one of the allowed values. Case matters.',
     facts: { allowed: 'CHECKING' },
   },
-  INVALID_CHARACTER: { means: 'The value contains a character that is not allowed.' },
+  INVALID_CHARACTER: {
+    means:
+      'The value contains a character that is not allowed. Or a new id is `.` or `..`, which no address can name.',
+  },
   INVALID_COLOR: { means: 'The value is not a color.' },
   INVALID_URL: {
     means: 'The value is not an http or https URL, or its length is wrong.',

@@ -35,6 +35,10 @@ const otherVariables: readonly {
     help: 'Password, or password file, for a Postgres URL without a password.',
   },
   {
+    names: ['PGSSLMODE', 'PGSSLROOTCERT', 'PGSSLCERT', 'PGSSLKEY'],
+    help: 'TLS settings for a Postgres URL without them: `sslmode`, `sslrootcert`, `sslcert` and `sslkey`. The last three count only if there is a mode.',
+  },
+  {
     names: ['CERTIFICATE', 'CLIENT_CERTIFICATE', 'CLIENT_KEY', 'COMPRESSION', 'HEADERS'].map(
       (name) => `OTEL_EXPORTER_OTLP_TRACES_${name}`,
     ),

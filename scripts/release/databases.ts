@@ -7,7 +7,9 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { browserAt } from '../../packages/operator/test/console/scene.ts';
 import { apiKeyOf, digestOfKey } from '../../packages/service/src/auth/api-key.ts';
+import { startAdmin } from '../../packages/testkit/admin/started.ts';
 import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
 import { openLifetime } from '../../packages/testkit/fixtures/lifetime.ts';
 import { run } from '../../packages/testkit/fixtures/run.ts';
@@ -79,12 +81,29 @@ const grants = [
 
 const linesOf = (records: readonly object[]) => records.map((record) => JSON.stringify(record)).join('\n');
 
-/** Runs the program at `program`, as every step of this file does. */
-async function command(program: string, database: string, words: string, input = ''): Promise<void> {
+/** Runs the program at `program`, as every step of this file does. Returns what it prints. */
+async function command(program: string, database: string, words: string, input = ''): Promise<string> {
   const where = ['--environment', 'sandbox', '--database', database];
   const variables = { PARTNER_NETWORK_ACTOR: 'release:keep' };
-  const { status, stderr } = await run([...words.split(' '), ...where], { program, variables, input });
+  const { status, stdout, stderr } = await run([...words.split(' '), ...where], {
+    program,
+    variables,
+    input,
+  });
   assert.equal(status, 0, stderr);
+  return stdout;
+}
+
+/** A person signs in to the console and out again. */
+async function signOut(program: string, database: string): Promise<void> {
+  const printed = await command(program, database, 'admin-keys create --name old --role ADMIN --json');
+  await using lifetime = openLifetime();
+  const admin = await startAdmin(lifetime, database, [], { program });
+  const browser = browserAt(admin.address);
+  await browser.signIn(JSON.parse(printed).key);
+  assert.equal((await browser.post('/console/sign-out')).status, 303);
+  admin.signal('SIGTERM');
+  assert.equal(await admin.ended, 0);
 }
 
 async function fill(program: string, database: string): Promise<void> {
@@ -99,7 +118,6 @@ async function fill(program: string, database: string): Promise<void> {
     ['grants revoke revoked'],
     ['customers erase old-erased --yes'],
     ['cursor-key rotate'],
-    ['admin-keys create --name old --role ADMIN'],
   ];
   for (const [words, records = []] of steps) await command(program, database, words, linesOf(records));
   await using lifetime = openLifetime();
@@ -110,6 +128,7 @@ async function fill(program: string, database: string): Promise<void> {
   }
   served.signal('SIGTERM');
   assert.equal(await served.ended, 0);
+  await signOut(program, database);
 }
 
 /** Writes the databases to a folder. Needs the pg_dump of Postgres 15: all later versions load its output. */

@@ -161,13 +161,15 @@ export interface Block {
   readonly text: string;
 }
 
-/** The fenced blocks of a document. */
-export function blocksOf(document: string): Block[] {
-  const found = read(document).matchAll(/^```(\w*)\n(.*?)^```$/gms);
+/** The fenced blocks of a document, or of those sections whose headings match. */
+export function blocksOf(document: string, sections = /^/): Block[] {
+  const parts = read(document).split(/^## /m);
+  const text = parts.filter((part) => sections.test(part)).join('');
+  const found = text.matchAll(/^```(\w*)\n(.*?)^```$/gms);
   return [...found].map(([, language = '', block = '']) => ({ language, text: block.trim() }));
 }
 
-/** The shell blocks of a document. */
-export function shellBlocks(document: string): string[] {
-  return blocksOf(document).flatMap(({ language, text }) => (language === 'sh' ? [text] : []));
+/** The shell blocks of a document, or of those sections whose headings match. */
+export function shellBlocks(document: string, sections?: RegExp): string[] {
+  return blocksOf(document, sections).flatMap(({ language, text }) => (language === 'sh' ? [text] : []));
 }

@@ -59,7 +59,16 @@ test('every flag that a page names exists', async () => {
 
 /** Variables of shell commands and of psql on a page, and of the shipped systemd units. */
 const shellVariables = [
-  ...['ADMIN_KEY', 'API_KEY', 'FEED_FLAGS', 'INGEST_KEY', 'LEAKED_KEY', 'LC_ALL', 'ON_ERROR_STOP'],
+  ...[
+    'ADMIN_KEY',
+    'API_KEY',
+    'FEED_FLAGS',
+    'INGEST_KEY',
+    'LEAKED_KEY',
+    'LC_ALL',
+    'ON_ERROR_STOP',
+    'OWNER_URL',
+  ],
 ];
 
 test('every variable and code that a page names exists', () => {

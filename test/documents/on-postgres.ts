@@ -10,13 +10,14 @@ import type { Clone } from './clone.ts';
 import type { Page } from './page.ts';
 
 export function adaptTo(url: string) {
-  /** Replaces the databases of the page by those of the test. */
+  /** Replaces the databases of the page by those of the test. Their addresses have an "&". */
   function onPostgres(block: string): string {
     const name = new URL(url).pathname.slice(1);
-    const beside = (suffix: string) => Object.assign(new URL(url), { pathname: name + suffix }).href;
+    const search = 'sslmode=disable&sslrootcert=/dev/null';
+    const beside = (suffix: string) => Object.assign(new URL(url), { pathname: name + suffix, search }).href;
     return block
-      .replaceAll(/postgres:\/\/network@db\.example\/(network|postgres)\b/g, `'${url}'`)
-      .replaceAll(/postgres:\/\/network@db\.example\/network(_\w+)/g, (_, suffix) => `'${beside(suffix)}'`)
+      .replaceAll(/postgres:\/\/network@db\.example\/(network|postgres)\b/g, () => beside(''))
+      .replaceAll(/postgres:\/\/network@db\.example\/network(_\w+)/g, (_, suffix) => beside(suffix))
       .replaceAll(/\bnetwork(_restored|_unchecked)\b/g, `${name}$1`);
   }
 

@@ -21,6 +21,7 @@ export function openPage(clone: Clone, document: string, blocks = shellBlocks(do
   const take = () => {
     const block = blocks.shift() ?? assert.fail(`${document} has fewer blocks than are expected of it`);
     assert.doesNotMatch(block, closing, 'this would close or change the terminal of the reader');
+    assert.doesNotMatch(block, /[^']postgres:/, "the reader's address may have an &");
     return block;
   };
   return {

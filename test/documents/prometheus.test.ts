@@ -1,17 +1,20 @@
 /** The shipped rules in a real Prometheus, on real faults: an outage may not be silent. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { renameSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { createServer } from 'node:tls';
+import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
+import { killAfter } from '../../packages/testkit/fixtures/lifetime.ts';
 import { spawnCommand, start, withPartners } from '../../packages/testkit/fixtures/run.ts';
 import { until } from '../../packages/testkit/fixtures/until.ts';
-import { freePort } from '../../packages/testkit/servers/free-port.ts';
+import { freePort, listenOnAnyPort } from '../../packages/testkit/servers/free-port.ts';
 import { programsOnPath } from '../../packages/testkit/servers/programs.ts';
-import { read } from '../sources.ts';
+import { pageFor, read } from '../sources.ts';
+import { blocksOf } from './clone.ts';
 
 const [prometheus] = programsOnPath(['prometheus']);
 const needsPrometheus = {
@@ -38,18 +41,17 @@ const settings = (targets: Readonly<Record<string, string>>) => ({
   })),
 });
 
-/** Starts Prometheus on these targets by job, in this folder. */
-async function watch(t: TestContext, folder: string, rules: string, targets: Record<string, string>) {
+/** Starts Prometheus with the rules and this configuration, in a folder of the test. */
+async function startPrometheus(t: TestContext, folder: string, config: string, rules = impatient) {
   const port = await freePort();
   writeFileSync(join(folder, 'alerts.yml'), rules);
-  writeFileSync(join(folder, 'prometheus.yml'), JSON.stringify(settings(targets)));
+  writeFileSync(join(folder, 'prometheus.yml'), config);
   const flags = [`--web.listen-address=127.0.0.1:${port}`, '--config.file=prometheus.yml'];
-  const running = spawn(prometheus!, [...flags, '--storage.tsdb.path=series'], {
-    cwd: folder,
-    stdio: 'ignore',
-  });
-  const ended = once(running, 'close');
-  t.after(() => running.kill('SIGKILL') && ended);
+  killAfter(
+    t,
+    spawn(prometheus!, [...flags, '--storage.tsdb.path=series'], { cwd: folder, stdio: 'ignore' }),
+  );
+
   /** The answer of Prometheus, as text. Empty while it starts. */
   const ask = async (path: string) =>
     fetch(`http://127.0.0.1:${port}/api/v1/${path}`).then(
@@ -61,18 +63,17 @@ async function watch(t: TestContext, folder: string, rules: string, targets: Rec
     await wait(250);
     return [...(await ask('alerts')).matchAll(/"alertname":"(\w+)"/g)].map(([, name]) => name);
   };
-  /** Resolves when all targets are scraped, all rules were evaluated, and only some of these alerts fire. */
-  const quiet = (alert: string, later: readonly string[]) =>
+  const raises = (name: string) => until(waitMs, async () => (await firing()).includes(name));
+  /** Resolves when two jobs are scraped, all rules were evaluated, and this alert fires, but no later one. */
+  const begins = (alert: string, later: readonly string[]) =>
     until(waitMs, async () => {
       const names = await firing();
       const isQuiet = names.includes(alert) && !names.some((name) => later.includes(name!));
-      const count = Object.keys(targets).length;
-      const isScraped = (await ask('query?query=sum(partner_network_ready)')).includes(`,"${count}"]`);
+      const isScraped = (await ask('query?query=sum(partner_network_ready)')).includes(',"2"]');
       const health = new Set((await ask('rules')).match(/(?<="health":")\w+/g));
       return isScraped && [...health].join() === 'ok' && isQuiet;
     });
-  const raises = (name: string) => until(waitMs, async () => (await firing()).includes(name));
-  return { firing, quiet, raises };
+  return { ask, firing, raises, begins };
 }
 
 /** A feed of balances, and its operations address. */
@@ -95,9 +96,9 @@ test(
     const [, serveTarget = ''] = await served.says('stderr', /operations on http:\/\/(\S+)\.$/m);
     const { feed, target } = await startFeed(t, line.database);
     const targets = { 'partner-network': serveTarget, 'partner-network-feed': target };
-    const { quiet, raises } = await watch(t, line.folder, impatient, targets);
+    const { begins, raises } = await startPrometheus(t, line.folder, JSON.stringify(settings(targets)));
     // A busy machine may raise other alerts.
-    await quiet('KeyExpires', ['LinesRejected', 'NotReady', 'FeedDown', 'SourceSilent']);
+    await begins('KeyExpires', ['LinesRejected', 'NotReady', 'FeedDown', 'SourceSilent']);
 
     feed.stdin.write('{"id":"BAL_1"}\n');
     await raises('LinesRejected');
@@ -127,9 +128,10 @@ test(
     const [, address = '', adminTarget = ''] = await admin.says('stderr', listening);
     const { feed, target } = await startFeed(t, line.database);
     const targets = { 'partner-network-admin': adminTarget, 'partner-network-feed': target };
-    const { firing, quiet, raises } = await watch(t, line.folder, expectant, targets);
+    const config = JSON.stringify(settings(targets));
+    const { firing, begins, raises } = await startPrometheus(t, line.folder, config, expectant);
     // Balances are expected, and none has ever come.
-    await quiet('SourceSilent', ['LinesStale', 'BatchesRejected', 'ChangesFail']);
+    await begins('SourceSilent', ['LinesStale', 'BatchesRejected', 'ChangesFail']);
 
     // The clock of the source was 4 minutes ahead, and is right again.
     feed.stdin.write(balanceAt(Date.now() + 240_000, 1));
@@ -151,3 +153,44 @@ test(
     await raises('ChangesFail');
   },
 );
+
+const [blackbox] = programsOnPath(['prometheus-blackbox-exporter', 'blackbox_exporter']);
+const [openssl] = programsOnPath(['openssl']);
+const missing = needsPrometheus.skip || (!(blackbox && openssl) && 'needs openssl and the blackbox exporter');
+
+test('a certificate that expires or has expired raises its alert, as alerts.md sets it up', {
+  ...needsPrometheus,
+  skip: missing,
+}, async (t) => {
+  const folder = temporaryFolder(t);
+  const [scraping = '', modules = ''] = blocksOf(pageFor('operators', 'alerts')).flatMap(
+    ({ language, text }) => (language === 'yaml' ? [text] : []),
+  );
+  const path = (name: string) => join(folder, name);
+  const openTls = async (days: number) => {
+    const words = `req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=network.example`;
+    const [key, cert] = [path('key.pem'), path('cert.pem')];
+    execFileSync(openssl!, [...words.split(' '), '-keyout', key, '-out', cert, '-days', '90'], {
+      stdio: 'pipe',
+    });
+    const renew = `x509 -in ${cert} -signkey ${key} -days ${days} -out ${cert}`;
+    execFileSync(openssl!, renew.split(' '), { stdio: 'pipe' });
+    const server = createServer({ key: readFileSync(key), cert: readFileSync(cert) });
+    return `127.0.0.1:${await listenOnAnyPort(t, server)}`;
+  };
+  const [soon, expired] = [await openTls(13), await openTls(-1)];
+  const port = await freePort();
+  writeFileSync(path('blackbox.yml'), modules);
+  const flags = [`--web.listen-address=127.0.0.1:${port}`, `--config.file=${path('blackbox.yml')}`];
+  killAfter(t, spawn(blackbox!, flags, { stdio: 'ignore' }));
+  const config = scraping
+    .replace('network.example:443', soon)
+    .replace('admin.example:8443', expired)
+    .replace('127.0.0.1:9115', `127.0.0.1:${port}`);
+  const interval = 'global: { scrape_interval: 1s, evaluation_interval: 1s }';
+  const { ask } = await startPrometheus(t, folder, `${interval}\n${config}`);
+  for (const target of [soon, expired]) {
+    const raised = new RegExp(`"alertname":"CertificateExpires","instance":"${target}"`);
+    await until(waitMs, async () => raised.test(await ask('alerts')));
+  }
+});

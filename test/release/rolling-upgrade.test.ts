@@ -4,11 +4,12 @@
  */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { browserAt } from '../../packages/operator/test/console/scene.ts';
 import { apiKeyOf } from '../../packages/service/src/auth/api-key.ts';
 import { parseDatabaseUrl } from '../../packages/store/src/address.ts';
 import { openStore } from '../../packages/store/src/engines.ts';
 import { migrate, migrations, requireCurrent } from '../../packages/store/src/postgres/migrate.ts';
-import { createAdminKeys, startAdmin } from '../../packages/testkit/admin/started.ts';
+import { adminKeys, createAdminKeys, startAdmin } from '../../packages/testkit/admin/started.ts';
 import { byTest, createdAt } from '../../packages/testkit/fixtures/fixture.ts';
 import { killAfter } from '../../packages/testkit/fixtures/lifetime.ts';
 import { longRunOnly } from '../../packages/testkit/fixtures/long-run.ts';
@@ -94,6 +95,14 @@ async function assertServes({ client }: Old, instance: ServedSandbox, brands: re
   });
 }
 
+/** A person who signs in at one address is signed in at the other. */
+async function assertSessionHolds(address: string, other: string): Promise<void> {
+  const browser = browserAt(address);
+  await browser.signIn(adminKeys.VIEWER);
+  keepSecret('key', browser.cookie.split('=')[1]!);
+  assert.equal((await browserAt(other, browser.cookie).get('/console/partners/old-acme')).status, 200);
+}
+
 /** A hundred requests to one instance leave less of the rate on the other. */
 async function assertSharedRate(one: ServedSandbox, other: ServedSandbox): Promise<void> {
   const left = async (instance: ServedSandbox) => {
@@ -114,6 +123,8 @@ test('instances of the last release and of this version serve one database', nee
   assert.equal((await walk(old)).length, 124);
   const listed = async (instance: ServedSandbox, id: string) =>
     (await instance.brands('?reference_id=feed', { key })).text.includes(`"id":"${id}"`);
+  const quiet = ['--log-level', 'error'];
+  const oldAdmin = await startAdmin(t, url, quiet, { program: scene.program });
   const send = startFeed(t, scene);
   send('before');
   await until(30_000, () => listed(old, 'before'));
@@ -125,14 +136,18 @@ test('instances of the last release and of this version serve one database', nee
   send('after');
   const next = await serveSandbox(t, url, flags);
   for (const instance of [old, next]) await until(30_000, () => listed(instance, 'after'));
-  // The administrative service of this version writes what both serve.
+  // The administrative services of both versions write what both serve.
   await createAdminKeys(store);
-  const admin = await startAdmin(t, url, ['--log-level', 'error']);
-  const sent = { partner_id: 'old-acme', id: 'batch', name: 'Batch', reference_id: 'feed' };
-  assert.equal((await admin.send('brands', JSON.stringify({ ...sent, updated_at: createdAt }))).status, 200);
-  for (const instance of [old, next]) await until(30_000, () => listed(instance, 'batch'));
+  const admin = await startAdmin(t, url, quiet);
+  for (const [id, service] of Object.entries({ 'old-batch': oldAdmin, batch: admin })) {
+    const sent = { partner_id: 'old-acme', id, name: 'Batch', reference_id: 'feed', updated_at: createdAt };
+    assert.equal((await service.send('brands', JSON.stringify(sent))).status, 200);
+    for (const instance of [old, next]) await until(30_000, () => listed(instance, id));
+  }
+  await assertSessionHolds(oldAdmin.address, admin.address);
+  await assertSessionHolds(admin.address, oldAdmin.address);
   const all = await walk(old);
-  assert.equal(all.length, 127);
+  assert.equal(all.length, 128);
   for (const instance of [old, next]) await assertServes(scene, instance, all);
   assert.deepEqual(await walk(old, next), all);
   assert.deepEqual(await walk(next, old), all);

@@ -2,7 +2,6 @@
 
 import http.server
 import math
-import os
 import signal
 import threading
 import time
@@ -144,14 +143,6 @@ class Connections(WithServer):
         thread.join()
         self.server.answer = Handler.reply
         self.assertEqual(ids(network, "second"), ["reference_id=second"])
-        self.assertEqual(self.server.connections, 2)
-
-    def test_a_forked_process_opens_its_own_connection(self) -> None:
-        network = self.connect()
-        ids(network)
-        # Python warns of forks beside other threads, such as the server.
-        with mock.patch("os.getpid", return_value=os.getpid() + 1):
-            ids(network)
         self.assertEqual(self.server.connections, 2)
 
     def test_close_closes_all_connections_and_ends_waits(self) -> None:

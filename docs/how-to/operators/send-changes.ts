@@ -19,6 +19,10 @@ import { gzipSync } from 'node:zlib';
 
 const batchLines = 1_000;
 const batchBytes = 8 * 1024 * 1024;
+/** A batch that is not full waits this long for more lines. */
+const batchMs = 1_000;
+/** What the service does not count as a line. The mark, in latin1, is the byte order mark of a file. */
+const blank = /^(\xef\xbb\xbf)?[ \t\r]*$/;
 const repeated = [408, 429, 500, 502, 503, 504];
 /** The service answers within 64 seconds. */
 const answerMs = 90_000;
@@ -137,7 +141,10 @@ async function attempt(body: Buffer<ArrayBuffer>, count: number): Promise<Answer
   });
   const { status } = response;
   const answer = readJson(text);
-  if ([200, 207, 422].includes(status) && answer.read === count) return answer as Answer;
+  if ([200, 207, 422].includes(status) && answer.read !== undefined) {
+    if (answer.read !== count) throw new Stopped(`The service read ${answer.read} lines, not ${count}.`);
+    return answer as Answer;
+  }
   const requestId = response.headers.get('x-request-id');
   const named = requestId === null ? '' : ` (request ${requestId})`;
   const said = `The service answered ${status}${errorsOf(answer)}${named}.`;
@@ -160,36 +167,53 @@ function errorsOf({ errors = [] }: Partial<Answer>): string {
   return shown.join('').replace(/\.$/, '');
 }
 
-/** The lines of the input, as bytes: the service checks whether they are UTF-8. */
-async function* linesOf(input: AsyncIterable<Buffer>): AsyncGenerator<Line> {
+/** The lines of each chunk of the input, as bytes: the service checks whether they are UTF-8. */
+async function* linesOf(input: AsyncIterable<Buffer>): AsyncGenerator<Line[]> {
   let rest = Buffer.alloc(0);
   let number = 0;
   for await (const chunk of input) {
+    const lines: Line[] = [];
     let start = 0;
     rest = Buffer.concat([rest, chunk]);
     for (let end = rest.indexOf(10); end >= 0; end = rest.indexOf(10, start)) {
       number += 1;
-      yield { number, bytes: rest.subarray(start, end) };
+      lines.push({ number, bytes: rest.subarray(start, end) });
       start = end + 1;
     }
     rest = rest.subarray(start);
+    yield lines;
   }
-  if (rest.length > 0) yield { number: number + 1, bytes: rest };
+  if (rest.length > 0) yield [{ number: number + 1, bytes: rest }];
 }
 
 /** Batches of lines, without blank lines. */
 async function* batchesOf(input: AsyncIterable<Buffer>): AsyncGenerator<Line[]> {
+  const chunks = linesOf(input);
   let batch: Line[] = [];
   let size = 0;
-  for await (const line of linesOf(input)) {
-    if (line.bytes.toString('latin1').trim() === '') continue;
-    if (batch.length > 0 && (batch.length === batchLines || size + line.bytes.length >= batchBytes)) {
+  let dueMs = 0;
+  for (let next = chunks.next(); ; ) {
+    // The input may break while a batch is sent. The error is thrown when the chunk is awaited.
+    next.catch(() => {});
+    const due = batch.length > 0 && wait(dueMs - performance.now(), undefined, { ref: false });
+    const chunk = await (due ? Promise.race([next, due]) : next);
+    if (chunk === undefined) {
       yield batch;
       batch = [];
-      size = 0;
+      continue;
     }
-    batch.push(line);
-    size += line.bytes.length + 1;
+    if (chunk.done) break;
+    for (const line of chunk.value) {
+      if (blank.test(line.bytes.toString('latin1'))) continue;
+      if (batch.length > 0 && (batch.length === batchLines || size + line.bytes.length >= batchBytes)) {
+        yield batch;
+        batch = [];
+      }
+      if (batch.length === 0) [size, dueMs] = [0, performance.now() + batchMs];
+      batch.push(line);
+      size += line.bytes.length + 1;
+    }
+    next = chunks.next();
   }
   if (batch.length > 0) yield batch;
 }
@@ -222,9 +246,10 @@ function keep(path: string, rejected: readonly RejectedLine[]): void {
 async function sendAll(): Promise<number> {
   const total = Object.fromEntries(countNames.map((name) => [name, 0])) as Counts;
   const { file, 'rejected-file': rejectedFile } = options;
+  const input = file === '-' ? process.stdin : createReadStream(file);
   let last = 0;
   try {
-    for await (const batch of batchesOf(file === '-' ? process.stdin : createReadStream(file))) {
+    for await (const batch of batchesOf(input)) {
       const answer = await send(batch);
       const rejected = answer.rejected_count > 0 ? await rejectedIn(batch, answer) : [];
       if (rejected.length > 0 && !skips) {
@@ -247,6 +272,8 @@ async function sendAll(): Promise<number> {
     say(`${(error as Error).message} Lines up to ${last} were sent. Send all later lines again.`);
     return 1;
   } finally {
+    // Open input would keep the program from its end.
+    input.destroy();
     const shown = countNames.map((name) => `${total[name]} ${name.replace('_count', '')}`);
     process.stdout.write(`${shown.join(', ')}.\n`);
   }

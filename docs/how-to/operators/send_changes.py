@@ -17,14 +17,20 @@ import gzip
 import http.client
 import json
 import os
+import queue
 import random
 import re
 import sys
+import threading
 import time
 import urllib.parse
 
 BATCH_LINES = 1_000
 BATCH_BYTES = 8 * 1024 * 1024
+# A batch that is not full waits this long for more lines.
+BATCH_SECONDS = 1
+# What the service does not count as a line. A file may begin with a byte order mark.
+BLANK = re.compile(rb"(\xef\xbb\xbf)?[ \t\r]*")
 REPEATED = {408, 429, 500, 502, 503, 504}
 # The service answers within 64 seconds.
 ANSWER_SECONDS = 90
@@ -99,7 +105,9 @@ class Sender:
 
     def _answer_of(self, response, text, count):
         status, answer = response.status, read_json(text)
-        if status in (200, 207, 422) and answer.get("read") == count:
+        if status in (200, 207, 422) and "read" in answer:
+            if answer["read"] != count:
+                raise Stopped(f"The service read {answer['read']} lines, not {count}.")
             return answer
         said = f"The service answered {status}{errors_of(answer)}"
         request_id = response.getheader("X-Request-Id")
@@ -129,18 +137,43 @@ def errors_of(answer):
     return "".join(f": {error.get('code')}: {error.get('detail')}" for error in errors[:3]).rstrip(".")
 
 
+def read_pieces(file, pieces):
+    """Puts the input into a queue as it comes, then nothing as its end, or the error that ended it."""
+    try:
+        while piece := os.read(file.fileno(), 65_536):
+            pieces.put(piece)
+        pieces.put(b"")
+    except OSError as error:
+        pieces.put(error)
+
+
 def batches_of(file):
     """Lists of (line number, line), without blank lines."""
-    batch, size = [], 0
-    for number, line in enumerate(file, 1):
-        line = line.rstrip(b"\r\n")
-        if line.strip() == b"":
-            continue
-        if batch and (len(batch) == BATCH_LINES or size + len(line) >= BATCH_BYTES):
+    pieces = queue.Queue(1)
+    # A thread, because not every system can wait for input with a time limit.
+    threading.Thread(target=read_pieces, args=(file, pieces), daemon=True).start()
+    batch, size, number, rest, due, piece = [], 0, 0, b"", 0.0, None
+    while piece != b"":
+        try:
+            piece = pieces.get(timeout=max(0, due - time.monotonic()) if batch else None)
+        except queue.Empty:
             yield batch
-            batch, size = [], 0
-        batch.append((number, line))
-        size += len(line) + 1
+            batch = []
+            continue
+        if isinstance(piece, OSError):
+            raise piece
+        *lines, rest = (rest + piece).split(b"\n")
+        for line in lines if piece else [rest]:
+            number += 1
+            if BLANK.fullmatch(line):
+                continue
+            if batch and (len(batch) == BATCH_LINES or size + len(line) >= BATCH_BYTES):
+                yield batch
+                batch = []
+            if not batch:
+                size, due = 0, time.monotonic() + BATCH_SECONDS
+            batch.append((number, line))
+            size += len(line) + 1
     if batch:
         yield batch
 

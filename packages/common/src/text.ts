@@ -17,6 +17,11 @@ export function isLongerThan(text: string, codePoints: number): boolean {
   return count > codePoints;
 }
 
+/** Whether no address can name this id: programs remove `.` and `..` from paths. */
+export function isDots(id: unknown): boolean {
+  return id === '.' || id === '..';
+}
+
 interface TextSchema {
   readonly type?: string;
   readonly maxLength?: number | undefined;

@@ -19,6 +19,9 @@ export interface FieldSchema {
   readonly items?: FieldSchema;
 }
 
+/** The pattern of a text that is not blank. */
+export const visible = '\\S';
+
 export interface RecordSchema {
   readonly required: readonly string[];
   readonly properties: Readonly<Record<string, FieldSchema>>;

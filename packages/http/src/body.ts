@@ -103,19 +103,15 @@ function receive(
   body.on('data', onData);
   body.once('end', () => resolve(pieces));
   unpacking?.on('error', () => reject(new Refusal([notPacked])));
-  // The client left before the end of the body: nobody reads the response.
-  const onLeft = () => request.readableEnded || reject(refusal('MALFORMED_REQUEST'));
-  const onEnd = () => request.complete || onLeft();
-  request.once('close', onLeft);
-  request.once('error', onLeft);
-  request.socket.once('end', onEnd);
-  // It may have left while it waited for its turn.
-  if (request.destroyed) onLeft();
+  // The rest of the body will not arrive. The client may also have left while it waited for its turn.
+  const onAborted = () => reject(refusal('MALFORMED_REQUEST'));
+  if (request.aborted) onAborted();
+  else request.once('aborted', onAborted);
   promise.catch(() => freePieces(pieces));
   return promise.finally(() => {
     clearTimeout(timer);
     body.off('data', onData);
-    request.socket.off('end', onEnd);
+    request.off('aborted', onAborted);
     request.unpipe();
     unpacking?.destroy();
   });

@@ -8,6 +8,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { keys } from '../../testkit/fixtures/fixture.ts';
 import { answersIn } from '../../testkit/fixtures/http.ts';
 import { startTestService } from '../../testkit/fixtures/service.ts';
@@ -159,6 +160,57 @@ test('a body that never ends is cut off at the request timeout, after its one re
     send('Content-Length: 1000000000', 'hello'),
   ]);
   assert.deepEqual(answers, [['200'], ['200']]);
+});
+
+test('what follows a last response is dropped, up to 64 MiB and the request timeout', async (t) => {
+  const { port, server } = await startTestService(t);
+  /** Sends a body after its response. Resolves to the bytes until the connection is closed, or to `most`. */
+  async function send(part: string, most: number): Promise<number> {
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    t.after(() => socket.destroy());
+    let hasFailed = false;
+    socket.on('error', () => {
+      hasFailed = true;
+    });
+    socket.write(`${good}Connection: close\r\nContent-Length: 1000000000\r\n\r\n`);
+    await once(socket.resume(), 'end');
+    let bytes = 0;
+    for (; bytes < most && !hasFailed; bytes += part.length) {
+      await new Promise((resolve) => socket.write(part, resolve));
+      await nextTurn();
+    }
+    return bytes;
+  }
+  const mebibyte = 1024 * 1024;
+  // The real timeouts are 5 and 10 s.
+  server.requestTimeout = server.headersTimeout = 0;
+  const bytes = await send('x'.repeat(mebibyte), 128 * mebibyte);
+  assert.ok(bytes >= 64 * mebibyte && bytes < 128 * mebibyte, `${bytes} bytes`);
+  server.requestTimeout = server.headersTimeout = 100;
+  assert.ok((await send('x', mebibyte)) < mebibyte);
+});
+
+test('malformed bytes get one response and one log line, however many follow', async (t) => {
+  for (const [malformed, answers] of [
+    ['ZZZ\r\n\r\n', ['200']],
+    ['0\r\n\r\nhello\r\n\r\n', ['200', '400 MALFORMED_REQUEST']],
+  ] as const) {
+    const gate = Promise.withResolvers<void>();
+    const { raw, server, lines } = await startTestService(t, {
+      reads: async ({ store }) => ({
+        ...store,
+        listBrands: (query) => gate.promise.then(() => store.listBrands(query)),
+      }),
+    });
+    let errors = 0;
+    server.on('clientError', () => {
+      errors += 1;
+      if (errors === 3) gate.resolve();
+    });
+    const received = await raw(encoded('chunked') + malformed + noise.repeat(60));
+    assert.deepEqual(answersIn(received), answers);
+    assert.equal(lines().filter(({ msg }) => msg === 'request').length, answers.length);
+  }
 });
 
 test('each response has a new request id that begins with the time, whatever the client sends', async (t) => {

@@ -1,4 +1,4 @@
-/** The part of the storage port for administrative keys. The administrative service only finds them. */
+/** The part of the storage port for administrative keys, which the service only finds, and for sessions. */
 import type { AdminRole } from '@partner-network/contract/admin/roles';
 import type { AnyKey, Author, Replacement, Rotated } from './accounts.ts';
 
@@ -15,8 +15,15 @@ export interface AdminKeyOnFile {
   readonly isRevoked: boolean;
 }
 
+/** Sessions of the console are in cookies. Only those that were ended early are stored. */
+interface Sessions {
+  /** Remembers a session until `endsAt`, when it ends by itself. Forgets those that are past their end. */
+  endSession(digest: Uint8Array, endsAt: string): Promise<void>;
+  isSessionEnded(digest: Uint8Array): Promise<boolean>;
+}
+
 /** As for the keys of partners: each change writes an audit entry, and access only shrinks. */
-export interface AdminKeys {
+export interface AdminKeys extends Sessions {
   /** Stores the author as `created_by`. */
   createAdminKey(key: AdminKey, digest: Uint8Array, by: Author): Promise<void>;
   /** An unknown key costs as much as a known one. */

@@ -115,7 +115,7 @@ export interface RefusedLine {
 }
 
 export interface ImportResult extends ImportCounts {
-  /** In no order. */
+  /** In the order of their lines. */
   readonly rejected: readonly RefusedLine[];
 }
 
@@ -202,7 +202,10 @@ export interface PartnerWithKeys extends Partner {
 }
 
 /** What happened to the partners and keys of a file. */
-export type MoveCounts = Readonly<Record<'created' | 'changed' | 'unchanged', MovedCounts>>;
+export type MoveCounts = Readonly<Record<'created' | 'changed' | 'unchanged', MovedCounts>> & {
+  /** The ids of keys that keep other scopes or an earlier expiry than the file has. */
+  readonly not_applied: readonly string[];
+};
 export type MovedCounts = Readonly<Record<'partners' | 'keys', number>>;
 
 export interface Store extends Served, Reads, Accounts, AdminKeys, Imports, Receipts, Usage, AuditLog {

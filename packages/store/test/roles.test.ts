@@ -123,6 +123,8 @@ const deeds: readonly [what: string, deed: (store: Store) => Promise<unknown>, .
     'network_serve',
     'network_admin',
   ],
+  ['end a session', (store) => store.endSession(digest(1), later), 'network_admin'],
+  ['find the end of a session', (store) => store.isSessionEnded(digest(1)), 'network_admin'],
   ['delete usage', (store) => store.pruneUsage(later, byTest), 'network_retention'],
   ['delete receipts', (store) => store.pruneReceipts(later, byTest), 'network_retention'],
 ];

@@ -83,14 +83,16 @@ export async function startHaproxy(
   };
 }
 
-/** What HAProxy reports about the configuration; empty if it is valid. */
-export function faultsOfConfig(): string {
+/** What HAProxy reports about the configuration; empty if it is valid, without a warning. */
+export function faultsOfConfig(settings: Readonly<Record<string, string>> = {}): string {
   const [behind, port] = ['127.0.0.1:1', '1'];
   const env = {
     ...{ LISTEN: behind, INSTANCE_1: behind, INSTANCE_2: behind },
     ...{ INSTANCE_1_OPS_PORT: port, INSTANCE_2_OPS_PORT: port },
+    ...settings,
   };
-  const { status, stderr } = spawnSync(program!, ['-c', '-f', haproxyConfig], { env, encoding: 'utf8' });
+  const words = ['-c', '-dW', '-f', haproxyConfig];
+  const { status, stderr } = spawnSync(program!, words, { env, encoding: 'utf8' });
   return status === 0 ? '' : stderr;
 }
 
@@ -100,7 +102,7 @@ async function statesOf(control: string): Promise<string[]> {
   socket.end('show stat\n');
   const [heading = '', ...rows] = (await text(socket)).split('\n').map((line) => line.split(','));
   const column = heading.indexOf('status');
-  const servers = rows.filter(([proxy, name]) => proxy === 'network' && name !== 'BACKEND');
+  const servers = rows.filter(([proxy, name]) => proxy === 'network' && /^(one|two)$/.test(name!));
   if (servers.length === 0) throw new Error('HAProxy reports no instance.');
   return servers.map((row) => row[column]!);
 }

@@ -156,6 +156,29 @@ for (const sender of senders) {
     assert.equal((await run(['--bogus'])).status, 2);
   });
 
+  test(`${name} skips byte order marks, and holds no line of standard input`, { skip }, async (t) => {
+    const { folder: own, key, url, startAdmin, committed } = await scene(t);
+    await startAdmin();
+    const line = (index: number) => `${JSON.stringify(balance(index, 1, early))}\n`;
+    const file = join(own, 'changes.jsonl');
+    // The second mark begins the second batch.
+    const lines = Array.from({ length: 1_000 }, (_, index) => line(index));
+    writeFileSync(file, `\ufeff\r\n${lines.join('')}\ufeff \t\n${line(1_000)}`);
+    const bounded = ['--url', url, '--give-up-after', '20'];
+    const whole = await startSender(t, sender, ['balances', file, ...bounded], key).ended;
+    assert.deepEqual([whole.status, whole.stderr], [0, '']);
+    assert.match(whole.stdout, /^1001 read, 1001 written, /);
+
+    const { child, ended } = startSender(t, sender, ['balances', '-', ...bounded], key);
+    for (const index of [2_001, 2_002]) {
+      const before = await committed();
+      child.stdin!.write(line(index));
+      await until(20_000, async () => (await committed()) > before);
+    }
+    child.stdin!.end();
+    assert.match((await ended).stdout, /^2 read, 2 written, /);
+  });
+
   test(`${name} sends a batch again after each answer that may change`, { skip }, async (t) => {
     const bodies: string[] = [];
     const failures: ((response: ServerResponse) => void)[] = [
@@ -192,6 +215,14 @@ for (const sender of senders) {
       sent.flatMap((body) => [body, body]),
     );
     assert.match(stderr, /^The service answered 503\. Sending the batch again in 2\.0 s\.$/m);
+
+    // This answer stays the same, however often the batch is sent. The program does not wait for more input.
+    answers.push((response) => void response.end(JSON.stringify(counts)));
+    const other = startSender(t, sender, ['balances', '-', '--url', url, '--gzip'], 'pna_test_x');
+    other.child.stdin!.write('{}\n');
+    const stopped = await other.ended;
+    assert.equal(stopped.status, 1);
+    assert.match(stopped.stderr, /^The service read 1000 lines, not 1\. Lines up to 0 were sent\. /);
 
     const again = startSender(
       t,

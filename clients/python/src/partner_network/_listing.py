@@ -102,6 +102,7 @@ class Listing:
         self._transport = transport
         self._settings = settings
         self.pace = Pace(rate if settings.max_rate is None else settings.max_rate)
+        transport.paces.append(self.pace)
 
     def list(self, kind: type[Record], **params: str | int | None) -> PageList[Record]:
         return PageList(self, kind, params, self._transport.pause)

@@ -35,13 +35,10 @@ class PartnerNetwork:
         brands = Listing(self._transport, settings, "brands", _BRANDS_PER_SECOND)
         balances = Listing(self._transport, settings, "balances", _UNBOUNDED)
         self.brands, self.balances = Brands(brands), Balances(balances)
-        self._paces = (brands.pace, balances.pace)
 
     def close(self) -> None:
         """Closes the connections. Later calls raise a `PartnerNetworkError`."""
         self._transport.close()
-        for pace in self._paces:
-            pace.close()
 
     def __enter__(self) -> "PartnerNetwork":
         return self

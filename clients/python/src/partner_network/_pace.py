@@ -23,15 +23,19 @@ class Pace:
     def __init__(self, rate: float) -> None:
         self._most = rate or math.inf
         self._rate = self._most
-        self._taken = 0
         self._held_until = 0.0
         self._halved_until = 0.0
         #: When the slot of each answered request becomes free, oldest first.
         self._free_at: deque[float] = deque()
+        self._is_closed = False
+        self.begin()
+
+    def begin(self) -> None:
+        """Begins without requests under way and waits: a forked process has no thread that ends them."""
+        self._taken = len(self._free_at)
         #: Waiting threads in their order: retries, so that calls finish before others begin, and the rest.
         self._waiting: tuple[deque[object], deque[object]] = (deque(), deque())
         self._changed = threading.Condition()
-        self._is_closed = False
 
     def take(self, is_retry: bool) -> None:
         """Returns when a request may be sent. Call `release` when the request is over."""

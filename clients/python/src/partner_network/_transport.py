@@ -15,6 +15,7 @@ from typing import Any
 
 from ._errors import PartnerNetworkError
 from ._options import Settings
+from ._pace import Pace
 
 # Far larger than any page. Keeps an endless response of another server from filling the memory.
 _MAX_BODY_BYTES = 64 * 1_024 * 1_024
@@ -39,14 +40,28 @@ class Transport:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
+        #: The paces of the listings, whose waits end with the connections.
+        self.paces: list[Pace] = []
+        self._begin(is_closed=False)
+        _transports.add(self)
+
+    def _begin(self, is_closed: bool) -> None:
         self._context: ssl.SSLContext | None = None
-        if settings.scheme == "https":
-            self._context = ssl.create_default_context()
-            self._context.set_alpn_protocols(["http/1.1"])
         self._own = threading.local()
         self._all: weakref.WeakSet[_Connection] = weakref.WeakSet()
         self._lock = threading.Lock()
         self._closed = threading.Event()
+        if is_closed:
+            self._closed.set()
+
+    def after_fork(self) -> None:
+        """Begins without connections in a forked process. Threads that it does not have may hold its locks."""
+        inherited = list(self._all)
+        self._begin(self._closed.is_set())
+        for pace in self.paces:
+            pace.begin()
+        for connection in inherited:
+            connection.leave()
 
     def pause(self, seconds: float) -> None:
         if self._closed.wait(seconds):
@@ -54,6 +69,8 @@ class Transport:
 
     def close(self) -> None:
         self._closed.set()
+        for pace in self.paces:
+            pace.close()
         with self._lock:
             connections = list(self._all)
         for connection in connections:
@@ -74,12 +91,28 @@ class Transport:
 
     def _connection(self) -> "_Connection":
         own: _Connection | None = getattr(self._own, "connection", None)
-        # A forked process must not share a connection: each would read the responses of the other.
-        if own is None or own.process != os.getpid():
-            own = self._own.connection = _Connection(self._settings, self._context)
+        if own is None:
             with self._lock:
+                if self._settings.scheme == "https" and self._context is None:
+                    self._context = ssl.create_default_context()
+                    self._context.set_alpn_protocols(["http/1.1"])
+                own = self._own.connection = _Connection(self._settings, self._context)
                 self._all.add(own)
         return own
+
+
+#: The transports of all clients, for a process that forks.
+_transports: weakref.WeakSet[Transport] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for transport in list(_transports):
+        transport.after_fork()
+
+
+# Windows has no forks.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 class _Connection:
@@ -87,7 +120,6 @@ class _Connection:
 
     def __init__(self, settings: Settings, context: ssl.SSLContext | None) -> None:
         self.busy = threading.Lock()
-        self.process = os.getpid()
         self._settings = settings
         self._context = context
         kind = http.client.HTTPConnection if context is None else http.client.HTTPSConnection
@@ -99,6 +131,14 @@ class _Connection:
 
     # A thread that ends leaves no open socket behind.
     __del__ = close
+
+    def leave(self) -> None:
+        """Closes a forked process's copy of the socket. Two processes must not read from one connection.
+
+        `close` could wait for ever: a thread of the other process may hold the lock of the response.
+        """
+        if self._http.sock is not None:
+            os.close(self._http.sock.detach())
 
     def get(self, target: str) -> Reply:
         deadline = time.monotonic() + self._settings.timeout

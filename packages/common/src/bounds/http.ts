@@ -29,6 +29,8 @@ export const httpBounds = {
   stalledSocketMs: 10_000,
   /** Milliseconds for which a connection stays open after its last bytes, to be read. */
   lingerMs: 1_000,
+  /** Bytes of a body that are dropped after the last response of a connection. */
+  lingerBytes: 64 * 1024 * 1024,
   /** Pipelined requests on one connection, and on all of them: up to 20 kB each, so 40 MB. */
   pipelinedRequests: 100,
   requestsAhead: 2_000,

@@ -35,6 +35,10 @@ export const postgresBounds = {
   probeMs: 500,
   /** Timeout of these statements, in ms. A frozen node gets no other one meanwhile. */
   probeStatementMs: 10_000,
+  /** Age at which a connection of health probes is replaced, in ms, so that probes open new ones. */
+  probeLifetimeMs: 10_000,
+  /** How long probes may fail to open a connection before the instance is not ready, in ms. */
+  unopenedMs: 12_000,
   /** How long health probes share a result, in ms. */
   probeShareMs: 1_000,
   /** How often the log positions of the primary and the replicas are compared, in ms. */

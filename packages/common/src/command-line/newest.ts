@@ -1,5 +1,6 @@
 /** Long lists, newest first: the options and the output that they share. */
 import { commandLineBounds } from '../bounds/command-line.ts';
+import { toTime } from '../times.ts';
 import { growingJson } from './json.ts';
 import { defaulted, optional, timeOrAge, wholeNumber } from './options.ts';
 import type { Output } from './output.ts';
@@ -14,8 +15,9 @@ export function timeSpan(what: string) {
 }
 
 /** An age is counted back from now, so that `--since 1h --until 2h` is in the wrong order. */
-export function spanConflicts({ since = '', until = '9' }: { since?: string; until?: string }): string[] {
-  return since < until ? [] : ['--since must be before --until: exchange them.'];
+export function spanConflicts({ since = '', until }: { since?: string; until?: string }): string[] {
+  const isOrdered = until === undefined || since < until;
+  return isOrdered ? [] : ['--since must be before --until: exchange them.'];
 }
 
 export function newest(what: string) {
@@ -28,7 +30,7 @@ export function newest(what: string) {
 export async function printNewest<R>(
   what: string,
   list: (after: R | undefined, limit: number) => Promise<readonly R[]>,
-  { limit, json: isJson }: { readonly limit: number; readonly json: boolean },
+  { limit, json: isJson, since = '' }: { limit: number; json: boolean; since?: string | undefined },
   columns: readonly Column<R>[],
   output: Output,
   recordOf: (record: R) => unknown = (record) => record,
@@ -47,6 +49,7 @@ export async function printNewest<R>(
   }
   if (isJson) await document.end(']');
   else if (shown === 0) output.answer(`No ${what} found.`);
+  if (since > toTime(Date.now())) output.remark('--since is in the future: choose an earlier time.');
   if (shown === limit && (await list(last, 1)).length > 0)
     output.remark(`There are more ${what}: raise --limit (now ${limit}) to see older ones.`);
 }

@@ -182,13 +182,6 @@ export function plainText(maxCodePoints: number): Reader<string> {
   };
 }
 
-const timeForm = 'must be a time in UTC (RFC 3339), such as 2027-01-31T00:00:00Z.';
-
-export function expiresAt(what: string): Option<string | undefined> {
-  const help = `time at which ${what} expires, such as 2027-01-31T00:00:00Z; without it, never`;
-  return optional('TIME', (text) => normalizeTime(text) ?? new Problem(timeForm), help);
-}
-
 export function durationMs(text: string): number | Problem {
   const ms = parseDuration(text);
   return ms !== undefined && ms <= authBounds.longestOverlapMs

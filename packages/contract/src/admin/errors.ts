@@ -12,7 +12,7 @@ export const adminErrorCatalogue = {
   INVALID_TIME: {
     status: 400,
     category: 'INVALID_REQUEST_ERROR',
-    when: 'A time is not in the format of RFC 3339, in UTC.',
+    when: 'A time is not in the format of RFC 3339, in UTC, or an expiry is not in the future.',
     detail: 'Write {field} in UTC in the format of RFC 3339, for example 2026-01-31T08:00:00.000Z.',
   },
   CONFIRMATION_MISMATCH: {

@@ -107,9 +107,10 @@ function requestBodyOf(id: AdminOperationId, { bodies, isBodyOptional }: AdminOp
 
 function operationObject(id: AdminOperationId, operation: AdminOperation): object {
   const { method, role, summary, description, pathParameters = {}, parameters = {} } = operation;
+  const { statuses = [200] } = operation;
   const inPath = Object.entries(pathParameters).map(([name, maxLength]) => ({
     ...{ name, in: 'path', required: true, schema: { type: 'string', minLength: 1, maxLength } },
-    description: 'Percent-encoded.',
+    description: `Percent-encoded.${statuses.includes(201) ? ' `.` and `..` are refused.' : ''}`,
   }));
   const inQuery = Object.entries(parameters).map(([name, { required, description, schema }]) => ({
     ...{ name, in: 'query', required, description, schema },
@@ -120,7 +121,7 @@ function operationObject(id: AdminOperationId, operation: AdminOperation): objec
     schema: { type: 'string', minLength: 1, maxLength: adminLimits.reasonCharacters },
   };
   const content = { 'application/json': { schema: resultSchema(operation.result) } };
-  const successes = (operation.statuses ?? [200]).map((status) => [
+  const successes = statuses.map((status) => [
     status,
     { description: meanings[status], headers: headersOf(status), content },
   ]);

@@ -20,7 +20,7 @@ import {
   partnerPath,
   span,
 } from './operation.ts';
-import { grantStatuses, scopeList, text, time } from './records.ts';
+import { grantStatuses, partnerName, scopeList, text, time } from './records.ts';
 
 export { type AdminOperation, type AdminResult, adminBasePath, errorStatusesOf } from './operation.ts';
 
@@ -48,7 +48,7 @@ export const adminOperations = {
     role: 'ADMIN',
     summary: 'Create or rename a partner',
     pathParameters: partnerPath,
-    bodies: [body(['name'], { name: text(lengths.partnerName) })],
+    bodies: [body(['name'], { name: partnerName })],
     result: { one: 'partner', of: 'Partner' },
     statuses: [200, 201],
   },
@@ -108,13 +108,13 @@ export const adminOperations = {
           maximum: 3650 * 86_400,
           description: 'How long the old key still works: 86400 by default; 0 revokes it.',
         },
-        expires_at: time('When the new key expires.'),
+        expires_at: time('When the new key expires: a time in the future.'),
       }),
       body(['partner_id', 'scopes'], {
         partner_id: text(lengths.partnerId),
         scopes: scopeList,
         name: text(lengths.partnerName, 'A name to recognize the key.'),
-        expires_at: time('When the key expires. Without it, never.'),
+        expires_at: time('When the key expires: a time in the future. Without it, never.'),
       }),
     ],
     result: { one: 'key', of: 'Key', secret: 'The key itself. It is shown only once.' },
@@ -162,7 +162,7 @@ export const adminOperations = {
     bodies: [
       body(['partner_id'], {
         partner_id: text(lengths.partnerId),
-        expires_at: time('When the grant expires. Without it, never.'),
+        expires_at: time('When the grant expires: a time in the future. Without it, never.'),
       }),
     ],
     result: { one: 'grant', of: 'Grant' },

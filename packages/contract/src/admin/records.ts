@@ -1,6 +1,6 @@
 /** The records of the administrative API as JSON Schema. Grants, audit entries and receipts are as stored. */
 import { lengths } from '../limits.ts';
-import type { FieldSchema, RecordSchema } from '../records.ts';
+import { type FieldSchema, type RecordSchema, visible } from '../records.ts';
 import { scopes } from '../scopes.ts';
 import { adminLimits } from './limits.ts';
 
@@ -20,6 +20,9 @@ export const time = (description: string): FieldSchema => ({
   description,
 });
 const count = (description: string): FieldSchema => ({ type: 'integer', minimum: 0, description });
+
+/** A new name of a partner. */
+export const partnerName: FieldSchema = { ...text(lengths.partnerName, 'Not blank.'), pattern: visible };
 
 export const scopeList: FieldSchema = {
   type: 'array',

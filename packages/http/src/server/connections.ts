@@ -1,6 +1,6 @@
 /** All open connections: what happens on each, and which one is closed when there are too many. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { Socket } from 'node:net';
 import { httpBounds } from '@partner-network/common/bounds/http';
 import { metric } from '@partner-network/common/observability/metric';
 import type { Logger } from 'pino';
@@ -17,6 +17,23 @@ export interface Connection {
 /** Whether the last response of a connection is sent or due: whatever follows it is ignored. */
 export function isOver({ isEnding, latest }: Connection): boolean {
   return isEnding || (latest?.response.headersSent === true && !latest.response.shouldKeepAlive);
+}
+
+/**
+ * Closes a connection after its last response and after the body of its last request. Node would close it at
+ * once. Then the kernel answers the rest of the body with a reset, and a client that sends its whole body
+ * before it reads never sees the response. Node drops the rest, until the request timeout.
+ */
+function closeAfterBody(socket: Socket, { latest }: Connection): void {
+  const close = () => Socket.prototype.destroySoon.call(socket);
+  if (latest?.request.complete !== false) return void close();
+  socket.end();
+  socket.setTimeout(httpBounds.stalledSocketMs);
+  const mostBytes = socket.bytesRead + httpBounds.lingerBytes;
+  socket.on('data', () => {
+    if (latest.request.complete) close();
+    else if (socket.bytesRead > mostBytes) socket.destroy();
+  });
 }
 
 /** What all connections together may use. */
@@ -104,7 +121,10 @@ export class Connections {
   #open(socket: Socket): void {
     if (this.#all.size >= this.#room.connections) this.#makeRoom(socket);
     if (socket.destroyed) return;
-    this.#all.set(socket, { requests: 0, unanswered: 0, isEnding: false });
+    const connection: Connection = { requests: 0, unanswered: 0, isEnding: false };
+    this.#all.set(socket, connection);
+    // Node calls this after the last response.
+    socket.destroySoon = () => closeAfterBody(socket, connection);
     this.#silent.add(socket);
     socket.once('close', () => this.#forget(socket));
   }

@@ -17,21 +17,31 @@ interface SocketError extends NodeJS.ErrnoException {
 }
 
 export function answerSocketErrors(server: Server, connections: Connections, site: Site): void {
+  const ending = new WeakSet<Socket>();
+
   /** Closes a connection after its pending responses. Sends an error response unless one of them ends it. */
   function end(socket: Socket, refused: Refusal): void {
+    ending.add(socket);
     const connection = connections.of(socket);
+    const { request, response } = connection?.latest ?? {};
+    const isInBody = request?.complete === false;
     // An error within a body belongs to a request that gets its one response anyway.
-    const isInBody = connection?.latest?.request.complete === false;
     const isIgnored = isInBody || (connection !== undefined && isOver(connection));
+    if (isInBody && response !== undefined) {
+      response.shouldKeepAlive = false;
+      // Ends the wait of a route for the body. Node itself does this only when it closes the socket.
+      request.aborted = true;
+      request.emit('aborted');
+    }
     // Node hands this socket over. From then on, an error without a listener would end the process.
     socket.on('error', () => socket.destroy());
     socket.setTimeout(httpBounds.stalledSocketMs, () => socket.destroy());
     const finish = () => {
-      socket.end(isIgnored ? '' : refuse(refused));
+      if (isIgnored) socket.end();
+      else socket.end(refuse(refused));
       // The client may never close its side.
       setTimeout(() => socket.destroy(), httpBounds.lingerMs).unref();
     };
-    const response = connection?.latest?.response;
     if (response === undefined || response.writableFinished) finish();
     else response.once('close', finish);
   }
@@ -45,6 +55,8 @@ export function answerSocketErrors(server: Server, connections: Connections, sit
   }
 
   server.on('clientError', (error: SocketError, socket: Socket) => {
+    // Bytes after the last response, or after an error. They are dropped, so that the client can read.
+    if (error.rawPacket !== undefined && (socket.writableEnded || ending.has(socket))) return;
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
     end(socket, refusalOfSocketError(error, site));
   });

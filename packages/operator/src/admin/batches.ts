@@ -21,6 +21,7 @@ import {
   typeOfBody,
 } from '@partner-network/http/body';
 import type { Exchange } from '@partner-network/http/handle';
+import type { Refusal } from '@partner-network/http/refusal';
 import {
   AccessDenied,
   type ImportAudit,
@@ -33,7 +34,7 @@ import {
 } from '@partner-network/store/port';
 import { type ImportReport, importRecords, type Source } from '../ingest/import.ts';
 import { findPersonalData } from '../ingest/personal-data/personal-data.ts';
-import { makeLines } from '../ingest/read/json-array.ts';
+import { piecesOf, readJsonList } from '../ingest/read/json-array.ts';
 import { readJsonLines } from '../ingest/read/json-lines.ts';
 import type { Reading } from '../ingest/record-check.ts';
 import { rejection } from '../ingest/rejections.ts';
@@ -213,14 +214,16 @@ function resultOf(report: ImportReport, { ids }: Seen): BatchResult {
   return { ...counts, ...(rejected_count > 0 && { errors }) };
 }
 
+/** `item` is the number of the item that cannot be read, if the list can be divided into items. */
+function notAList(item?: number): Refusal {
+  const form = 'Send one complete JSON list of records, such as [{…},{…}], or one record a line as';
+  const detail = `${form} ${lines}.${item === undefined ? '' : ` Item ${item} cannot be read as JSON.`}`;
+  return refusalOfBody([{ ...rejection('INVALID_JSON'), detail }]);
+}
+
 function sourceOf(body: readonly Buffer[], type: string): Source {
-  if (type === lines) requireFewLines(body);
-  if (type === list && !makeLines(body)) {
-    const detail =
-      'Send one complete JSON list of records, such as [{…},{…}], or one record a line as ' +
-      'application/x-ndjson.';
-    throw refusalOfBody([{ ...rejection('INVALID_JSON'), detail }]);
-  }
+  if (type === list) return readJsonList(body, notAList);
+  requireFewLines(body);
   return () => readJsonLines(piecesOf(body));
 }
 
@@ -236,8 +239,4 @@ function requireFewLines(body: readonly Buffer[]): void {
       left -= 1;
     }
   }
-}
-
-async function* piecesOf(body: readonly Buffer[]): AsyncGenerator<Uint8Array> {
-  yield* body;
 }

@@ -10,13 +10,14 @@ import type { Exchange } from '@partner-network/http/handle';
 import { parseParameters } from '@partner-network/http/parameters/parameters';
 import type { Cursors } from '@partner-network/service/cursors/cursors';
 import { type AdminKeyOnFile, type Store, StoreLocked } from '@partner-network/store/port';
-import { IdConflict, Missing } from '../operations/errors.ts';
+import { timeRejection } from '../ingest/rejections.ts';
+import { ExpiryNotInFuture, IdConflict, Missing } from '../operations/errors.ts';
 import { KeyNotActive } from '../operations/keys.ts';
 import type { BatchSender } from './batch-sender.ts';
 import { requireRole } from './credentials.ts';
 import { type Call, handlers } from './handlers.ts';
 import type { Listed, ListQuery, Page } from './lists.ts';
-import { adminRefusal, notFound } from './refusals.ts';
+import { adminRefusal, notFound, refusalOfBody } from './refusals.ts';
 import { type Answered, authorOf, createBodyCheck, type Fields, pathOf, withTimes } from './request.ts';
 
 /** What operations work with. */
@@ -66,7 +67,7 @@ export function createCalls({ store, cursors, batches }: CallParts) {
  * database again and again, a revocation is not refused. Postgres waits by itself. Nothing is doubled: a
  * handler changes something once, and a lock fails before that.
  */
-async function whileLocked<Result>(change: () => Promise<Result>): Promise<Result> {
+export async function whileLocked<Result>(change: () => Promise<Result>): Promise<Result> {
   const endMs = performance.now() + adminBounds.lockMs;
   for (;;) {
     try {
@@ -100,5 +101,6 @@ export async function readPage<R extends object>(
 function refusalOf(error: unknown): unknown {
   if (error instanceof IdConflict) return adminRefusal('ID_CONFLICT', { what: error.what });
   if (error instanceof KeyNotActive) return adminRefusal('KEY_NOT_ACTIVE', { status: error.status });
+  if (error instanceof ExpiryNotInFuture) return refusalOfBody([timeRejection('past', 'expires_at')]);
   return error instanceof Missing ? notFound(`There is no ${error.what} with this id.`) : error;
 }

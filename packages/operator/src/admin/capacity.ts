@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { adminBounds } from '@partner-network/common/bounds/serve';
 import { within } from '@partner-network/common/timeout';
 import { Unavailable } from '@partner-network/common/unavailable';
+import { refusal } from '@partner-network/http/refusal';
 
 const busy = () => new Unavailable('Too many batches are under way.');
 
@@ -40,27 +41,34 @@ export function createAmounts() {
     return async (part, patient) => {
       if (requests >= adminBounds.batchesWaiting) throw busy();
       const { promise, resolve, reject } = Promise.withResolvers<void>();
-      const own: Waiting = { part, start: resolve };
+      let isTaken = false;
+      const start = () => {
+        isTaken = true;
+        resolve();
+      };
+      const own: Waiting = { part, start };
       const leave = () => reject(busy());
+      const abort = () => reject(refusal('MALFORMED_REQUEST'));
       const startedMs = performance.now();
       requests += 1;
       patient.response?.once('close', leave);
+      patient.response?.req.once('aborted', abort);
       waiting.push(own);
       give();
       try {
         await within(patient.leftMs, promise, busy);
         // A batch that blocks the process also delays the timer.
-        if (performance.now() - startedMs > patient.leftMs) {
-          free += part;
-          throw busy();
-        }
+        if (performance.now() - startedMs > patient.leftMs) throw busy();
       } catch (error) {
+        // A request can leave and get its part in the same moment.
+        if (isTaken) free += part;
         waiting = waiting.filter((other) => other !== own);
         give();
         throw error;
       } finally {
         requests -= 1;
         patient.response?.off('close', leave);
+        patient.response?.req.off('aborted', abort);
         patient.leftMs -= performance.now() - startedMs;
       }
       return () => {

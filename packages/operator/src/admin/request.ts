@@ -1,6 +1,6 @@
 /** What a request of the administrative API says: its path, its query, its body and its author. */
 import { isUtf8 } from 'node:buffer';
-import { holdsKey, isCleanText, isLongerThan, printable } from '@partner-network/common/text';
+import { holdsKey, isCleanText, isDots, isLongerThan, printable } from '@partner-network/common/text';
 import { normalizeTime } from '@partner-network/common/times';
 import { adminLimits } from '@partner-network/contract/admin/limits';
 import type { AdminOperation } from '@partner-network/contract/admin/operations';
@@ -13,7 +13,7 @@ import { headerValues } from '@partner-network/http/request';
 import type { AdminKeyOnFile, Author } from '@partner-network/store/port';
 import { createChecker } from '../ingest/check.ts';
 import { readJson } from '../ingest/read/json.ts';
-import { rejection } from '../ingest/rejections.ts';
+import { dotsRejection, rejection } from '../ingest/rejections.ts';
 import { adminRefusal, refusalOfBody } from './refusals.ts';
 
 /** The status, if it is not 200, and the body of the answer. */
@@ -26,7 +26,7 @@ export type Fields = Readonly<Record<string, string | number | undefined>>;
 
 /** The parameters of the path. A `+` is a plus there. */
 export function pathOf(
-  { pathParameters = {} }: AdminOperation,
+  { pathParameters = {}, statuses = [] }: AdminOperation,
   encoded: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {
   return Object.fromEntries(
@@ -35,6 +35,8 @@ export function pathOf(
       const isSound = text !== undefined && isCleanText(text) && !holdsKey(text);
       if (!isSound) throw refusal('INVALID_CHARACTER', {}, name);
       if (isLongerThan(text, maxLength)) throw refusal('VALUE_TOO_LONG', { max: maxLength }, name);
+      // What is stored stays readable and revocable.
+      if (isDots(text) && statuses.includes(201)) throw refusalOfBody([dotsRejection(name)]);
       return [name, text];
     }),
   );
@@ -49,7 +51,7 @@ export function withTimes(values: Fields): Fields {
     if (time === undefined) throw adminRefusal('INVALID_TIME', {}, name);
     times[name] = time;
   }
-  if ((times.since ?? '') >= (times.until ?? '9')) {
+  if (times.until !== undefined && (times.since ?? '') >= times.until) {
     throw adminRefusal('INVALID_TIME', { field: 'since as a time before until' }, 'since');
   }
   return { ...values, ...times };

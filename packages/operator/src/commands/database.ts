@@ -9,11 +9,22 @@ import {
   type Report,
 } from '@partner-network/common/command-line/command';
 import { shownJson } from '@partner-network/common/command-line/json';
-import { flag, type Options, plainText, type Values } from '@partner-network/common/command-line/options';
+import {
+  flag,
+  type Option,
+  type Options,
+  optional,
+  Problem,
+  plainText,
+  type Reader,
+  type Values,
+} from '@partner-network/common/command-line/options';
 import type { Output } from '@partner-network/common/command-line/output';
 import type { Syntax } from '@partner-network/common/command-line/parse';
 import { type Cells, table } from '@partner-network/common/command-line/table';
 import { OperatorError } from '@partner-network/common/operator-error';
+import { isDots } from '@partner-network/common/text';
+import { normalizeTime } from '@partner-network/common/times';
 import { lengths } from '@partner-network/contract/limits';
 import { databaseConfig, databaseSettings } from '@partner-network/service/settings/database';
 import type { Purpose } from '@partner-network/store/address';
@@ -26,9 +37,16 @@ import {
   StoreLocked,
 } from '@partner-network/store/port';
 import type { RoleName } from '@partner-network/store/postgres/roles';
+import { isPast } from '../operations/errors.ts';
 
 export const partnerId = plainText(lengths.partnerId);
 export const customerId = plainText(lengths.customerId);
+
+/** The id of something new. */
+export function newIdOf(maxCodePoints: number): Reader<string> {
+  const read = plainText(maxCodePoints);
+  return (text) => (isDots(text) ? new Problem('must not be . or ..: no address can name it.') : read(text));
+}
 
 export const commonOptions = { ...databaseSettings, json: flag('print one JSON document') };
 
@@ -165,12 +183,16 @@ export function remarkNothing(output: Output, what: string): void {
   output.remark(`This database has no ${what}, so nothing was printed. Check --database and DATABASE_URL.`);
 }
 
-export function remarkPastExpiry(output: Output, what: 'key' | 'grant', expiresAt: string | undefined): void {
-  if (isPast(expiresAt)) output.remark(`Warning: --expires-at is in the past, so the ${what} does not work.`);
-}
-
-export function isPast(time: string | undefined): boolean {
-  return time !== undefined && Date.parse(time) <= Date.now();
+/** When something new expires. */
+export function expiresAt(what: string): Option<string | undefined> {
+  const help = `time at which ${what} expires, such as 2027-01-31T00:00:00Z; without it, never`;
+  const read = (text: string) => {
+    const time = normalizeTime(text);
+    if (time === undefined)
+      return new Problem('must be a time in UTC (RFC 3339), such as 2027-01-31T00:00:00Z.');
+    return isPast(time) ? new Problem('must be a time in the future.') : time;
+  };
+  return optional('TIME', read, help);
 }
 
 /** Reports a list as a table; `none` is the sentence for an empty list. */

@@ -22,11 +22,15 @@ function ofPartner(
     const { partner } = await visit.call('getPartner', { path: visit.ids });
     const back = pathTo('partners', partner.id);
     const name = html`Partner <b>${text(partner.name)}</b> ${code(partner.id)}`;
-    return { name, back, effects: effects(partner), ...(fields && { fields: fields(visit, partner) }) };
+    const shown = { name, back, partner, effects: effects(partner) };
+    return { ...shown, ...(fields && { fields: fields(visit, partner) }) };
   };
 }
 
-function ofKey(effects: (key: ShownKey) => Subject['effects'], fields?: (visit: Visit) => Html) {
+function ofKey(
+  effects: (key: ShownKey, partner: Partner) => Subject['effects'],
+  fields?: (visit: Visit) => Html,
+) {
   return async (visit: Visit): Promise<Subject> => {
     const { key } = await visit.call('getKey', { path: visit.ids });
     const called = key.name !== undefined && html`<b>${text(key.name)}</b> `;
@@ -34,7 +38,7 @@ function ofKey(effects: (key: ShownKey) => Subject['effects'], fields?: (visit: 
     const owner = html`partner <b>${text(partner.name)}</b> ${code(partner.id)}`;
     const name = html`Key ${called}${code(key.id)} of ${owner}, ends in …${key.last_four}`;
     const back = pathTo('keys', key.id);
-    return { name, back, effects: effects(key), ...(fields && { fields: fields(visit) }) };
+    return { name, back, partner, effects: effects(key, partner), ...(fields && { fields: fields(visit) }) };
   };
 }
 
@@ -64,13 +68,19 @@ function newKeyOf(form: URLSearchParams): { readonly id: string } {
   return { id: /^KEY_\w+$/.test(asked) ? asked : newId('KEY') };
 }
 
+/** Whether a new key of the partner works. The end of a sentence. */
+function worksFor(partner: Partner | undefined, when: 'now' | 'at once'): string {
+  return partner?.disabled_at === undefined ? `works ${when}` : 'does not work while the partner is disabled';
+}
+
 /** The only page that shows a secret. A repeated form gets the page without it. */
-function secretPage({ key, secret }: { key: ShownKey; secret?: string }): Page {
+function secretPage({ key, secret }: { key: ShownKey; secret?: string }, { partner }: Subject): Page {
+  const state = key.status === 'active' ? worksFor(partner, 'now') : `is ${key.status}, so it does not work`;
   const shown =
     secret === undefined
-      ? html`<p class="errors">This key exists already, and was shown when it was created. If it is lost,
-revoke it and create another one.</p>`
-      : html`<p class="notice" role="status">The key works now. Copy it: it is not shown again.</p>
+      ? html`<p class="errors">This key exists already, and was shown when it was created. It ${state}. If it
+is lost, revoke it and create another one.</p>`
+      : html`<p class="notice" role="status">The key ${state}. Copy it: it is not shown again.</p>
 <p><code class="secret" translate="no">${secret}</code></p>
 <p class="hint">Give it to the partner over a channel that others cannot read.</p>`;
   return {
@@ -148,7 +158,7 @@ autocomplete="off" dir="auto">`,
     path: '/partners/{id}/create-key',
     title: 'Create a key',
     subject: ofPartner(
-      () => ['A new key works at once.', 'It is shown once, on the next page.'],
+      (partner) => [`A new key ${worksFor(partner, 'at once')}.`, 'It is shown once, on the next page.'],
       (visit) => html`${newKeyField(visit)}${scopesField(visit)}
 <label for="name">Name, to recognize the key</label>
 <input id="name" name="name" maxlength="${lengths.partnerName}" value="${visit.form.get('name') ?? ''}"
@@ -169,8 +179,8 @@ ${expiryField(visit)}`,
     path: '/keys/{id}/rotate',
     title: 'Rotate the key',
     subject: ofKey(
-      () => [
-        'A new key with the same partner, name, scopes and lifetime works at once.',
+      (_key, partner) => [
+        `A new key with the same partner, name, scopes and lifetime ${worksFor(partner, 'at once')}.`,
         'It is shown once, on the next page. The old key stops working later, as you choose here.',
       ],
       (visit) => html`${newKeyField(visit)}${overlapField(visit)}${expiryField(visit)}`,

@@ -2,6 +2,7 @@
 import { adminLimits } from '@partner-network/contract/admin/limits';
 import { type AdminOperationId, adminOperations } from '@partner-network/contract/admin/operations';
 import { Refusal } from '@partner-network/http/refusal';
+import type { Partner } from '@partner-network/store/port';
 import { requireRole } from '../admin/credentials.ts';
 import { type Html, html, type Value } from './html.ts';
 import { errorList, type Page, tokenField } from './layout.ts';
@@ -14,6 +15,8 @@ export interface Subject {
   readonly effects: readonly Value[];
   /** The page to return to. */
   readonly back: string;
+  /** The partner that the change is about, or whose key it is about. */
+  readonly partner?: Partner;
   /** Fields besides the reason. */
   readonly fields?: Html;
 }

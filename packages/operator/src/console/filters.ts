@@ -29,6 +29,8 @@ export function filterForm(path: string, labels: Labels, query: URLSearchParams)
     const shown = isTime(name) ? value.replace(/(?:\.\d+)?Z$/, '') : value;
     return html`<label>${label}<input name="${name}" type="${type}" value="${shown}"></label>\n`;
   });
+  const isAhead = utcOf(query.get('since') ?? '') > new Date().toISOString();
   return html`<form class="filters" method="get" action="${path}">${fields}<button>Filter</button>
-<a href="${path}">Remove filters</a></form>`;
+<a href="${path}">Remove filters</a></form>
+${isAhead && html`<p class="hint">From is in the future: choose an earlier time.</p>`}`;
 }

@@ -1,5 +1,7 @@
 /** Who is signed in. The key is exchanged for a sealed cookie. Nobody can find the key in it. */
+import { hash } from 'node:crypto';
 import { adminBounds } from '@partner-network/common/bounds/serve';
+import { toTime } from '@partner-network/common/times';
 import type { Exchange } from '@partner-network/http/handle';
 import { headerValues } from '@partner-network/http/request';
 import { digestOfKey } from '@partner-network/service/auth/api-key';
@@ -28,9 +30,13 @@ export interface Session {
   /** Seals a sentence for an address, so that a link from elsewhere cannot show one. */
   sealNotice(text: string): string;
   openNotice(sealed: string | null): string | undefined;
+  /** Ends the session on all instances. Otherwise a copy of the cookie would work until its time is over. */
+  end(): Promise<void>;
 }
 
-export function createSessions(store: Pick<Store, 'findAdminKey' | 'findAdminKeyById'>, cursors: Cursors) {
+type SessionStore = Pick<Store, 'findAdminKey' | 'findAdminKeyById' | 'isSessionEnded' | 'endSession'>;
+
+export function createSessions(store: SessionStore, cursors: Cursors) {
   const seal = (scope: CursorScope, after: string) => cursors.seal(scope, { after, walPosition: 0n });
 
   /** Undefined if the text was not sealed for this. A database that cannot be reached is another failure. */
@@ -53,13 +59,18 @@ export function createSessions(store: Pick<Store, 'findAdminKey' | 'findAdminKey
       return seal(scopeOf('console session'), JSON.stringify([digest, Date.now()]));
     },
 
-    /** The session of a request. The key is looked up each time, so a revocation counts at once. */
+    /**
+     * The session of a request. Its end and its key are looked up each time, so that a revocation counts at
+     * once. The digest of the cookie stands for the session: no other text opens as the same session.
+     */
     find: async ({ rawHeaders }: Exchange): Promise<Session | undefined> => {
-      const cookie = cookieOf(rawHeaders);
-      const opened = cookie === undefined ? undefined : open(scopeOf('console session'), cookie);
+      const cookie = cookieOf(rawHeaders) ?? '';
+      const opened = open(scopeOf('console session'), cookie);
       if (opened === undefined) return undefined;
       const [digest, issuedMs] = JSON.parse(opened) as [string, number];
-      if (Date.now() - issuedMs >= adminBounds.sessionMs) return undefined;
+      const endMs = issuedMs + adminBounds.sessionMs;
+      const session = hash('sha256', cookie, 'buffer');
+      if (Date.now() >= endMs || (await store.isSessionEnded(session))) return undefined;
       const key = await store.findAdminKey(Buffer.from(digest, 'base64url'));
       if (key === undefined || key.isRevoked || isExpired(key)) return undefined;
       const { name } = (await store.findAdminKeyById(key.id))!;
@@ -71,6 +82,7 @@ export function createSessions(store: Pick<Store, 'findAdminKey' | 'findAdminKey
         isOwnToken: (token) => open(form, token) !== undefined,
         sealNotice: (text) => seal(notice, text),
         openNotice: (sealed) => (sealed === null ? undefined : open(notice, sealed)),
+        end: () => store.endSession(session, toTime(endMs)),
       };
     },
   };

@@ -10,7 +10,7 @@ import { requireValid } from '@partner-network/service/auth/authenticate';
 import type { Journal } from '@partner-network/service/receipts/journal';
 import { redirect } from '@partner-network/service/reference/body';
 import type { Logger } from 'pino';
-import { type CallParts, type Calls, createCalls } from '../admin/calls.ts';
+import { type CallParts, type Calls, createCalls, whileLocked } from '../admin/calls.ts';
 import { createIdentification, requireRole } from '../admin/credentials.ts';
 import { notFound } from '../admin/refusals.ts';
 import type { Examined } from '../doctor/examine.ts';
@@ -123,7 +123,10 @@ export class ConsoleSite {
       // Browsers send no cookie with a form of another site, but would forget it as this answer says.
       requireOwnSite(exchange, this.#parts.publicUrl());
       const session = await this.#sessions.find(exchange);
-      if (session !== undefined) await this.#ownForm(exchange, session);
+      if (session !== undefined) {
+        await this.#ownForm(exchange, session);
+        await whileLocked(session.end);
+      }
       exchange.headers.push(...setCookie(this.#parts.publicUrl(), ''));
       return redirect(exchange, '/console');
     });

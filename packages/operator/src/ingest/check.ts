@@ -2,7 +2,7 @@ import { ingestBounds } from '@partner-network/common/bounds/ingest';
 import { brokenRule, isCleanText, isWebAddress } from '@partner-network/common/text';
 import { normalizeTime } from '@partner-network/common/times';
 import { lengths } from '@partner-network/contract/limits';
-import type { FieldSchema, RecordSchema } from '@partner-network/contract/records';
+import { type FieldSchema, type RecordSchema, visible } from '@partner-network/contract/records';
 import { findPersonalData, findPersonalKey, findPersonalValue } from './personal-data/personal-data.ts';
 import { InexactNumber } from './read/json.ts';
 import { type Rejection, rejection, timeRejection, unknownField } from './rejections.ts';
@@ -81,7 +81,8 @@ function stringRule(schema: FieldSchema): Rule {
       return rejection(code, field, { max: `${max} characters`, allowed: words?.join(' or ') ?? '' });
     }
     if (isTime) return timeRejection('format', field);
-    if (pattern?.test(text) === false) return rejection('INVALID_COLOR', field);
+    if (pattern?.test(text) === false)
+      return rejection(schema.pattern === visible ? 'VALUE_EMPTY' : 'INVALID_COLOR', field);
     // The minimum length needs no check: every valid address has at least 8 characters.
     const isUrl = schema.format !== 'uri' || isWebAddress(text);
     return isUrl ? undefined : rejection('INVALID_URL', field, { min, max });

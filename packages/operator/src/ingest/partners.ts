@@ -1,12 +1,14 @@
 /** Checks a partner with its keys, as "partners export" prints them. */
 
 import { commandLineBounds } from '@partner-network/common/bounds/command-line';
+import { isDots } from '@partner-network/common/text';
+import { partnerName } from '@partner-network/contract/admin/records';
 import { type Environment, environments } from '@partner-network/contract/environments';
 import { lengths } from '@partner-network/contract/limits';
 import { scopes } from '@partner-network/contract/scopes';
 import type { PartnerWithKeys } from '@partner-network/store/port';
 import { createChecker } from './check.ts';
-import { type Rejection, rejection } from './rejections.ts';
+import { dotsRejection, type Rejection, rejection } from './rejections.ts';
 
 const time = { type: 'string', format: 'date-time' };
 
@@ -15,7 +17,7 @@ const checkPartner = createChecker({
   properties: {
     environment: { type: 'string', enum: environments },
     id: { type: 'string', maxLength: lengths.partnerId },
-    name: { type: 'string', maxLength: lengths.partnerName },
+    name: partnerName,
     created_at: time,
     disabled_at: time,
   },
@@ -44,6 +46,7 @@ export function readPartner(
   const { fields, rejections } = checkPartner(typeof value === 'object' ? rest : value);
   // A key belongs to one environment forever.
   const { environment: stamped, ...partner } = fields;
+  if (isDots(fields.id)) rejections.push(dotsRejection('id'));
   if (stamped !== undefined && stamped !== environment) {
     rejections.push(rejection('INVALID_ENUM_VALUE', 'environment', { allowed: environment }));
   }
@@ -67,6 +70,7 @@ const keysRejection = rejection('INVALID_ENUM_VALUE', 'keys', { allowed: 'a list
 function readKey(value: unknown): { key: object; rejections: Rejection[] } {
   const { scopes: given, ...rest } = Object(value) as { scopes?: unknown };
   const { fields, rejections } = checkKey(typeof value === 'object' ? rest : value);
+  if (isDots(fields.id)) rejections.push(dotsRejection('id'));
   const expect = (holds: boolean, field: string, allowed: string) => {
     if (!holds) rejections.push(rejection('INVALID_ENUM_VALUE', field, { allowed }));
   };

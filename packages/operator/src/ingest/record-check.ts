@@ -1,11 +1,13 @@
 import { ingestBounds } from '@partner-network/common/bounds/ingest';
 import { newId } from '@partner-network/common/ids';
+import { isDots } from '@partner-network/common/text';
 import { toTime } from '@partner-network/common/times';
 import type { Accounts, ImportKind, ImportRow } from '@partner-network/store/port';
 import { createChecker } from './check.ts';
 import { kinds } from './kinds.ts';
 import type { PersonalDataPolicy } from './personal-data/personal-data.ts';
 import {
+  dotsRejection,
   immutableRejection,
   missingGrant,
   missingPartner,
@@ -132,6 +134,11 @@ function addRejections(
     }
   } else if (kind === 'grants' && id === undefined && status !== 'ACTIVE' && isSound('id')) {
     rejections.push(missingGrant());
+  }
+  // A line that ends a stored grant, or deletes, must not fail because of its id.
+  if (kind !== 'brands' && deleted_at === '' && status === 'ACTIVE') {
+    for (const field of kind === 'grants' ? ['id', 'customer_id'] : ['customer_id'])
+      if (isDots(fields[field])) rejections.push(dotsRejection(field));
   }
   if (kind !== 'brands') return;
   if (partnerId === undefined && partner_id === undefined) {

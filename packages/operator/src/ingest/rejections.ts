@@ -85,6 +85,7 @@ const timeFlaws = {
   format: 'write it in UTC in the format of RFC 3339, for example 2026-01-31T08:00:00.000Z',
   ahead: `it is more than ${ingestBounds.importClockAheadMs / 60_000} minutes ahead of the clock of this machine`,
   order: 'updated_at must not be before created_at',
+  past: 'it must be in the future',
 } as const;
 
 export function timeRejection(flaw: keyof typeof timeFlaws, field: string): Rejection {
@@ -100,6 +101,12 @@ const immutable: Readonly<Record<string, string>> = {
 
 export function immutableRejection(field: string, what = immutable[field] ?? ''): Rejection {
   return rejection('IMMUTABLE_FIELD', field, { what });
+}
+
+/** A new id that no address could name. */
+export function dotsRejection(field: string): Rejection {
+  const detail = 'Choose another id: no address can name "." and "..".';
+  return { ...rejection('INVALID_CHARACTER', field), detail };
 }
 
 /** The rejections of a line that the stored records do not allow. */

@@ -1,4 +1,5 @@
-import { OperatorError } from '@partner-network/common/operator-error';
+import { exitUsage } from '@partner-network/common/command-line/command';
+import { ConclusiveError, OperatorError } from '@partner-network/common/operator-error';
 
 /** Something that does not exist, with a remedy for the command line. */
 export class Missing extends OperatorError {
@@ -18,4 +19,17 @@ export class IdConflict extends OperatorError {
     super(`Choose another id: ${what}.`);
     this.what = what;
   }
+}
+
+export class ExpiryNotInFuture extends ConclusiveError {}
+
+export function isPast(time: string | undefined): boolean {
+  return time !== undefined && Date.parse(time) <= Date.now();
+}
+
+/** Refuses a new key or grant that would never work. A rotation would end the old key all the same. */
+export function requireFuture(expiresAt: string | undefined): void {
+  if (!isPast(expiresAt)) return;
+  const message = 'The expiry is not in the future any more, so nothing was changed.';
+  throw new ExpiryNotInFuture(message, { exitStatus: exitUsage });
 }

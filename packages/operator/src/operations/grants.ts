@@ -7,7 +7,7 @@ import {
   type GrantsQuery,
   type Store,
 } from '@partner-network/store/port';
-import { IdConflict, Missing } from './errors.ts';
+import { IdConflict, isPast, Missing, requireFuture } from './errors.ts';
 import { requirePartner } from './partners.ts';
 
 export interface NewGrant {
@@ -21,6 +21,7 @@ export interface NewGrant {
 export async function createGrant(store: Store, given: NewGrant, by: Author): Promise<Grant> {
   const { id, partnerId, customerId, expiresAt } = given;
   await requirePartner(store, partnerId);
+  requireFuture(expiresAt);
   const now = toTime(Date.now());
   const grant: Grant = {
     id,
@@ -55,7 +56,8 @@ export async function putGrant(
   if (stored.partner_id !== given.partnerId || stored.expires_at !== given.expiresAt) {
     throw new IdConflict('the customer has a grant with this id and other content');
   }
-  const status = grantStatus(stored);
+  // Not the current status: a request whose expiry has passed since is answered like the first.
+  const { status } = stored;
   if (status !== 'ACTIVE') throw new IdConflict(`this grant is ${status}, which is final`);
   return { isNew: false, grant: stored };
 }
@@ -90,7 +92,8 @@ const lookedUp = 500;
 
 /**
  * Adds the time and the actor of a revocation, from the audit log. A grant that an import revoked has the
- * time of its line, and no name: the entry of an import does not list its records.
+ * time of its line, and no name: the entry of an import does not list its records. After the erasure of its
+ * customer, an import may bring a grant back: entries before that are about the grant that was erased.
  */
 export async function withRevocations(store: Store, grants: readonly Grant[]): Promise<ListedGrant[]> {
   const listed: ListedGrant[] = [];
@@ -99,13 +102,16 @@ export async function withRevocations(store: Store, grants: readonly Grant[]): P
     const revoked = some.filter(({ status }) => status === 'REVOKED');
     const targets = new Set(revoked.flatMap(({ id, customer_id }) => [id, customer_id]));
     const entries = await store.auditOf('grants revoke', [...targets]);
+    const erasures = await store.auditOf('customers erase', [...targets]);
     for (const grant of some) {
-      const entry = entries.find(({ target, details }) =>
-        target === grant.id
-          ? details.customer_id === grant.customer_id
-          : target === grant.customer_id &&
-            Array.isArray(details.grants) &&
-            details.grants.includes(grant.id),
+      const erased = erasures.filter(({ target }) => target === grant.customer_id);
+      const entry = entries.find(
+        ({ seq, at, target, details }) =>
+          ((target === grant.id && details.customer_id === grant.customer_id) ||
+            (target === grant.customer_id && [details.grants].flat().includes(grant.id))) &&
+          // The entry of imported erasures names no customer.
+          at >= grant.created_at &&
+          erased.every((erasure) => erasure.seq < seq),
       );
       const { at: revoked_at = grant.updated_at, actor: revoked_by } = entry ?? {};
       const isRevoked = grant.status === 'REVOKED';
@@ -117,6 +123,5 @@ export async function withRevocations(store: Store, grants: readonly Grant[]): P
 
 /** The current status. A grant that was revoked or used up keeps that status after its expiry. */
 export function grantStatus({ status, expires_at }: Grant): Grant['status'] {
-  const isPast = expires_at !== undefined && Date.parse(expires_at) <= Date.now();
-  return status === 'ACTIVE' && isPast ? 'EXPIRED' : status;
+  return status === 'ACTIVE' && isPast(expires_at) ? 'EXPIRED' : status;
 }

@@ -9,7 +9,7 @@ import {
   type Author,
   type Store,
 } from '@partner-network/store/port';
-import { IdConflict, Missing } from './errors.ts';
+import { IdConflict, isPast, Missing, requireFuture } from './errors.ts';
 import { requirePartner } from './partners.ts';
 
 export async function requireKey(store: Pick<Store, 'findKeyById'>, id: string): Promise<ApiKey> {
@@ -36,6 +36,7 @@ export interface Issued {
 export async function createKey(store: Store, given: NewKey, by: Author): Promise<Required<Issued>> {
   const { id, partnerId, name, expiresAt } = given;
   await requirePartner(store, partnerId);
+  requireFuture(expiresAt);
   const secret = newApiKey(store.environment);
   const key: ApiKey = {
     id,
@@ -107,6 +108,7 @@ export async function putRotation(store: Store, given: Rotation, by: Author): Pr
     if (!isSame) throw new IdConflict('a key with this id exists, and was created in another way');
     return { key: stored };
   }
+  requireFuture(expiresAt);
   const status = keyStatus(old);
   if (status !== 'active') throw new KeyNotActive(status);
   const secret = newApiKey(store.environment);
@@ -142,5 +144,5 @@ export async function findKeyByText(store: Store, text: string): Promise<ApiKey 
 /** A key that is both revoked and expired is reported as revoked. */
 export function keyStatus({ revoked_at, expires_at }: AnyKey): 'active' | 'revoked' | 'expired' {
   if (revoked_at !== undefined) return 'revoked';
-  return expires_at !== undefined && Date.parse(expires_at) <= Date.now() ? 'expired' : 'active';
+  return isPast(expires_at) ? 'expired' : 'active';
 }

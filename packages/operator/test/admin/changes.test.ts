@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { renameSync } from 'node:fs';
 import { test } from 'node:test';
 import { adminKeyOf, digestOfKey } from '../../../service/src/auth/api-key.ts';
-import { future, keys } from '../../../testkit/fixtures/fixture.ts';
+import { createdAt, future, keys, past } from '../../../testkit/fixtures/fixture.ts';
 import { keepKeysIn } from '../../../testkit/watch/logs.ts';
 import { adminScene, assertErrors, engines } from './scene.ts';
 
@@ -90,6 +90,42 @@ for (const engine of engines) {
     const last = await put('/keys/NEXT', { replaces: 'NEW', overlap_seconds: 0 });
     keepKeysIn(last.body.secret);
     assert.equal((await send('/keys/NEW')).body.key.status, 'revoked');
+  });
+
+  test(`an expiry in the past is refused, except in a repeated request (${engine})`, async (t) => {
+    const { send, put, store } = await adminScene(t, engine);
+    const key = { partner_id: 'acme', scopes: ['BRANDS_READ' as const], expires_at: past };
+    const rotation = { replaces: 'KEY_0', overlap_seconds: 0, expires_at: past };
+    const grant = { partner_id: 'acme', expires_at: past };
+    for (const [path, body] of [
+      ['/keys/NEW', { ...key, expires_at: new Date().toISOString() }],
+      ...Object.entries({ '/keys/NEW': key, '/keys/NEXT': rotation, '/customers/c/grants/g': grant }),
+    ] as const) {
+      const refused = await put(path, body);
+      assertErrors(refused, 400, ['INVALID_TIME', 'expires_at']);
+      assert.match(refused.body.errors[0].detail, /in the future/);
+    }
+    assert.equal((await send('/keys/KEY_0')).body.key.status, 'active');
+    assertErrors(await send('/keys/NEW'), 404, 'NOT_FOUND');
+
+    // What requests like these left when the time was still ahead.
+    const by = (action: string, details = {}) => ({ actor: 'admin-key:ADMIN_ADMIN', action, details });
+    const issued = (id: string) => ({ id, last_four: 'abcd', created_at: createdAt });
+    await store.createKey({ ...key, ...issued('NEW') }, Buffer.alloc(32, 1), by('keys create'));
+    const asked = by('keys rotate', { overlap_seconds: 0, asked_expiry: past });
+    const replacement = { ...issued('NEXT'), digest: Buffer.alloc(32, 2), overlapMs: 0, expiresAt: past };
+    await store.rotateKey('KEY_0', replacement, asked);
+    const active = { action: 'CHECKING_BALANCE', status: 'ACTIVE', updated_at: createdAt } as const;
+    const whose = { id: 'g', customer_id: 'c', created_at: createdAt };
+    await store.createGrant({ ...grant, ...active, ...whose }, by('grants create'));
+    for (const [path, body, status] of [
+      ['/keys/NEW', key, 'expired'],
+      ['/keys/NEXT', rotation, 'expired'],
+      ['/customers/c/grants/g', grant, 'EXPIRED'],
+    ] as const) {
+      const { status: answered, body: again } = await put(path, body);
+      assert.deepEqual([answered, (again.key ?? again.grant)?.status], [200, status]);
+    }
   });
 
   test(`the same request twice at once gets two answers that agree (${engine})`, async (t) => {

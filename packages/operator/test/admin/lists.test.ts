@@ -69,6 +69,10 @@ for (const engine of engines) {
     assertErrors(await send('/audit?since=yesterday'), 400, ['INVALID_TIME', 'since']);
     const swapped = `since=${receipts[1]!.at}&until=${receipts[0]!.at}`;
     assertErrors(await send(`/audit?${swapped}`), 400, ['INVALID_TIME', 'since']);
+    for (const [log, name] of Object.entries({ audit: 'entries', receipts: 'receipts', usage: 'usage' })) {
+      const { status, body } = await send(`/${log}?since=9999-01-01T00:00:00Z`);
+      assert.deepEqual([status, body], [200, { [name]: [] }], 'nothing is that new');
+    }
     assertErrors(
       await send('/usage?by=week&limit=0'),
       400,

@@ -97,6 +97,12 @@ test('says what is wrong with a time and with an actor', async (t) => {
   assertFailed(await line.run(list), 2, /--since must be a time, such as/, /--until must be a time, such as/);
   const reversed = ['audit', 'list', '--since', '1h', '--until', '2h'];
   assertFailed(await line.run(reversed), 2, /^--since must be before --until: exchange them\./);
+  const ahead = '--since is in the future: choose an earlier time.\n';
+  for (const [log, what] of Object.entries({ audit: 'changes', receipts: 'receipts', usage: 'counts' })) {
+    const { status, stdout, stderr } = await line.run([log, 'list', '--since', '9999-01-01T00:00:00Z']);
+    assert.deepEqual([status, stdout, stderr], [0, `No ${what} found.\n`, ahead]);
+    assert.equal((await line.run([log, 'list', '--since', '0s'])).stderr, '');
+  }
   const disable = ['partners', 'disable', 'acme', '--actor'];
   assertFailed(await line.run([...disable, 'x'.repeat(257)]), 2, /^--actor must have 1 to 256 characters/);
   assert.equal((await line.json<Entry[]>('audit', 'list')).length, 1);

@@ -112,6 +112,39 @@ test('a new key is shown once, in the answer to its form, and works', async (t) 
   assert.equal(inactive.status, 409);
 });
 
+test('the page of a new key says whether it works; an expiry in the past is refused', async (t) => {
+  const { as, store } = await consoleScene(t);
+  const admin = await as('ADMIN');
+  const send = async (path: string, fields: Record<string, string>) => {
+    const sent = await admin.post(path, {
+      scopes: 'BRANDS_READ',
+      overlap_seconds: '0',
+      reason: 'x',
+      ...fields,
+    });
+    keepKeysIn(sent.text);
+    return sent;
+  };
+  for (const path of ['/console/partners/acme/create-key', '/console/keys/KEY_0/rotate']) {
+    const late = await send(path, { new_id: 'KEY_LATE', expires_at: '2026-01-01T00:00' });
+    assert.equal(late.status, 400);
+    assert.match(late.text, /in the future/);
+    assert.match(late.text, /name="expires_at"[^>]*value="2026-01-01T00:00"/);
+  }
+  assert.equal((await store.findKeyById('KEY_0'))?.revoked_at, undefined);
+  assert.match((await send('/console/keys/KEY_0/rotate', { new_id: 'KEY_A' })).text, /The key works now\./);
+  for (const path of ['/console/partners/closed/create-key', '/console/keys/KEY_7/rotate']) {
+    assert.match((await admin.get(path)).text, /does not work while the partner is disabled\./);
+    const { text } = await send(path, { new_id: `KEY_${path.length}` });
+    assert.match(
+      text,
+      /<p class="notice" role="status">The key does not work while the partner is disabled\./,
+    );
+    assert.match(text, /<code class="secret"/);
+    assert.doesNotMatch(text, /works (?:now|at once)/);
+  }
+});
+
 test('a form by hand creates no key without a page, and revokes no key by an empty field', async (t) => {
   const { as, store } = await consoleScene(t);
   const admin = await as('ADMIN');
@@ -127,6 +160,17 @@ test('a form by hand creates no key without a page, and revokes no key by an emp
     assert.equal((await admin.post('/console/keys/KEY_1/rotate', { ...sent })).status, 400);
   }
   assert.equal((await store.findKeyById('KEY_1'))?.revoked_at, undefined);
+});
+
+test('a partner is not renamed to blanks', async (t) => {
+  const { as, store } = await consoleScene(t);
+  const refused = await (await as('ADMIN')).post('/console/partners/acme/rename', {
+    name: '  ',
+    reason: 'x',
+  });
+  assert.equal(refused.status, 400);
+  assert.match(refused.text, /<li>Write a name\.<\/li>/);
+  assert.equal((await store.findPartner('acme'))?.name, 'acme');
 });
 
 test('an erasure needs the id of the customer', async (t) => {

@@ -36,6 +36,12 @@ test('the audit log is filtered, paged, and downloaded as JSON Lines', async (t)
     seen,
   );
   assert.equal((await viewer.get('/console/audit?since=yesterday')).status, 400);
+  for (const list of ['audit', 'receipts']) {
+    const { status, text } = await viewer.get(`/console/${list}?since=9999-01-01T00:00`);
+    assert.equal(status, 200);
+    assert.match(text, /From is in the future: choose an earlier time\./);
+    assert.doesNotMatch((await viewer.get(filtered)).text, /in the future/);
+  }
 });
 
 test('others are answered between the pages of a download', async () => {

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { digestOfKey } from '../../../service/src/auth/api-key.ts';
 import { adminKeys } from '../../../testkit/admin/started.ts';
-import { balances, createdAt, keys } from '../../../testkit/fixtures/fixture.ts';
+import { balances, byTest, createdAt, keys } from '../../../testkit/fixtures/fixture.ts';
 import { importValues } from '../../src/ingest/import.ts';
 import { consoleScene, fillUse, hourAgo, pagePaths, request_id, type TestBrowser } from './scene.ts';
 
@@ -119,6 +119,30 @@ test('a search without a hit says what to do', async (t) => {
   assert.match(none, /Nothing has this id or name\.[\s\S]*href="\/console\/customers\/a%22b%3Ci%3E"/);
   assert.match(none, /a&quot;b&lt;i&gt;/);
   assert.equal((await viewer.post('/console/search', { id: '\u0007' })).status, 404);
+});
+
+test('an exact id is found before any name that contains it, and a list that is cut says so', async (t) => {
+  const { as, store } = await consoleScene(t);
+  for (let index = 0; index < 60; index += 1) {
+    const [number, created_at] = [String(index).padStart(2, '0'), createdAt];
+    await store.createPartner({ id: `named-${number}`, name: `b1 b2 alice ${number}`, created_at }, byTest);
+    const grant = { partner_id: 'acme', action: 'CHECKING_BALANCE', status: 'ACTIVE' } as const;
+    const own = { ...grant, id: 'KEY_0', customer_id: `customer-${number}` };
+    await store.createGrant({ ...own, created_at, updated_at: created_at }, byTest);
+  }
+  const viewer = await as('VIEWER');
+  assert.equal(await find(viewer, 'b1'), '/console/brands/acme/b1');
+  assert.equal(await find(viewer, 'alice'), '/console/customers/alice');
+  const listed = (page: string) => [...page.matchAll(/<td[^>]*><div><a href="\/console\/([^"]*)"/g)];
+  const brands = await find(viewer, 'b2');
+  const paths = listed(brands).map(([, path]) => path!);
+  assert.deepEqual(paths.slice(0, 3), ['brands/acme/b2', 'brands/zenith/b2', 'partners/named-00']);
+  assert.equal(paths.length, 50);
+  assert.match(brands, /The first 50 of 62 hits are shown\./);
+  const grants = await find(viewer, 'KEY_0');
+  assert.equal(listed(grants)[0]?.[1], 'keys/KEY_0');
+  assert.match(grants, /The first 50 of 61 hits are shown\./);
+  assert.doesNotMatch(await find(viewer, 'named'), /hits are shown/);
 });
 
 test('no page shows an amount or metadata', async (t) => {

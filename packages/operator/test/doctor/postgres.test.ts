@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { inspectPostgres } from '../../../store/src/postgres/inspect.ts';
+import type { RoleName } from '../../../store/src/postgres/roles.ts';
 import { receiptAt } from '../../../store/test/suite/receipts.ts';
 import { migratedDatabase, openServing } from '../../../testkit/fixtures/database.ts';
 import { freePort, listenOnAnyPort } from '../../../testkit/servers/free-port.ts';
@@ -191,17 +192,33 @@ test('warns of a role that can do more than serve, and of the owner of the table
   const url = await migratedDatabase(t);
   const remedy = /network_serve: "partner-network roles"/;
   assertOnly(await findingsOf(onSandbox(url)), 'privileges', 'warning', / owns the tables, /, remedy);
-  const operator = onSandbox(await urlInRole(t, url, 'network_operate'));
-  assertFinding(
-    (await findingsOf(operator)).privileges!,
-    'failed',
-    /lacks insert on receipts, key_uses, usage/,
-  );
   const serving = await urlInRole(t, url, 'network_serve');
   const owner = await connectTo(t, url);
   await owner.query(`grant update (name) on partners to ${new URL(serving).username}`);
   const detail = /more than serving needs: update on partners\.$/;
   assertOnly(await findingsOf(onSandbox(serving)), 'privileges', 'warning', detail, remedy);
+});
+
+test('compares a role with the duty that it is for', async (t) => {
+  const url = await migratedDatabase(t);
+  const duties = {
+    network_serve: 'serving',
+    network_import: 'importing',
+    network_support: 'support',
+    network_operate: 'operating',
+    network_admin: 'the administrative service',
+    network_retention: 'retention',
+  } as const satisfies Record<RoleName, string>;
+  const owner = await connectTo(t, url);
+  for (const role of Object.keys(duties) as RoleName[]) {
+    const login = await urlInRole(t, url, role);
+    const finding = async () => (await findingsOf(onSandbox(login))).privileges!;
+    const enough = new RegExp(`has all privileges that ${duties[role]} needs, and no others\\.$`);
+    assertFinding(await finding(), 'ok', enough);
+    await owner.query(`grant update on settings to ${new URL(login).username}`);
+    const more = new RegExp(`more than ${duties[role]} needs: update on settings\\.$`);
+    assertFinding(await finding(), 'warning', more, new RegExp(`^Use the role ${role}: `));
+  }
 });
 
 test('reports a read-only database, which serve refuses, even if the role may write', async (t) => {

@@ -262,6 +262,20 @@ test('reports a rejection of the partner once, and unreadable lines with their r
   ]);
 });
 
+test('rejects new ids that no address can name, and takes them in lines that end or delete', async () => {
+  const unnamed = 'INVALID_CHARACTER: Choose another id: no address can name "." and "..".';
+  for (const id of ['.', '..']) {
+    const [ofGrant, ofBalance] = [
+      { ...smallest.grants, customer_id: id, id },
+      { ...balance, customer_id: id },
+    ];
+    assert.deepEqual(await said({ kind: 'grants' }, ofGrant), [`id: ${unnamed}`, `customer_id: ${unnamed}`]);
+    assert.deepEqual(await said({ kind: 'balances' }, ofBalance), [`customer_id: ${unnamed}`]);
+    assert.deepEqual(await said({ kind: 'grants' }, { ...ofGrant, status: 'REVOKED' }), []);
+    assert.deepEqual(await said({ kind: 'balances' }, { ...ofBalance, deleted_at: past }), []);
+  }
+});
+
 test('rejects, reports or ignores personal data', async () => {
   const value = { ...brand, reference_id: 'alice@example.com' };
   for (const [personalData, rejected, warned] of [

@@ -9,7 +9,10 @@ import { observabilityBounds } from '../../../common/src/bounds/observability.ts
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
 import { assertUnavailable } from '../../../testkit/fixtures/http.ts';
+import { isLongRun } from '../../../testkit/fixtures/long-run.ts';
 import { assertFailed, run } from '../../../testkit/fixtures/run.ts';
+import { metricOf } from '../../../testkit/fixtures/served.ts';
+import { until } from '../../../testkit/fixtures/until.ts';
 import { connectTo } from '../../../testkit/servers/postgres.ts';
 import { faultTest, rareFaultTest } from './scene/all-faults.ts';
 import { holdUp, statementsOf } from './scene/held-up.ts';
@@ -95,6 +98,34 @@ async function takeAll(t: TestContext, url: string): Promise<pg.Client[]> {
     return taken;
   }
 }
+
+faultTest('an instance that cannot open connections answers on, and is not ready within 30 s', async (t) => {
+  const server = await startFilled(t);
+  const owner = await connectTo(t, server.url());
+  await owner.query('create role serve_1 superuser login');
+  const may = (login: 'login' | 'nologin') => owner.query(`alter role serve_1 ${login}`);
+  const served = await serveOn(t, server.url().replace('postgres@', 'serve_1@'));
+  const load = await startLoad(t, served);
+  const ready = async () => {
+    const answer = await fetch(`${served.operationsUrl}/readyz`);
+    return `${answer.status} ${await answer.text()}`;
+  };
+  await may('nologin');
+  // One refused attempt is a line of /readyz and of the log.
+  await until(20_000, async () => /^200 .*No new connection/s.test(await ready()));
+  await may('login');
+  await until(20_000, async () => (await ready()) === '200 ready\n');
+  assert.doesNotMatch(served.texts().stdout, /not ready/);
+
+  await may('nologin');
+  await until(isLongRun ? 30_000 : 40_000, async () => (await ready()).startsWith('503 '));
+  assert.equal(await metricOf(served.operationsUrl, 'partner_network_ready'), 0);
+  assert.match(served.texts().stdout, /"No new connection to the database can be opened\..*"not ready: /);
+  const answers = await load.stop();
+  assert.ok(answers.every(({ isRight }) => isRight));
+  await may('login');
+  await until(20_000, async () => (await ready()).startsWith('200 '));
+});
 
 rareFaultTest('a server without a free connection is a 503 until a connection is free', async (t) => {
   const server = await startFilled(t, { max_connections: '12', superuser_reserved_connections: '0' });

@@ -1,8 +1,9 @@
 /** What an operator does on Postgres, with the real executable, on a server that requires a password. */
 import assert from 'node:assert/strict';
-import { chmodSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { selfSigned } from '../../../operator/test/images/certificate.ts';
 import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
 import { createCaller } from '../../../testkit/fixtures/http.ts';
 import { assertFailed, type Finished, run, serve } from '../../../testkit/fixtures/run.ts';
@@ -160,4 +161,32 @@ test('prints no password, neither when the server refuses it nor when it goes aw
   service.signal('SIGTERM');
   assert.equal(await service.ended, 0);
   assert.doesNotMatch(service.texts().stdout + service.texts().stderr, secret);
+});
+
+test('trusts the certificate of PGSSLROOTCERT, as psql does', limits, async (t) => {
+  const server = await startPostgres(t);
+  const { key, cert } = selfSigned('localhost');
+  const { uid, gid } = statSync(server.folder);
+  for (const [name, content] of [['server.key', key] as const, ['server.crt', cert] as const]) {
+    writeFileSync(join(server.folder, name), content, { mode: 0o600 });
+    chownSync(join(server.folder, name), uid, gid);
+  }
+  await (await connectTo(t, server.url())).query('alter system set ssl = on');
+  await server.stop();
+  writeFileSync(join(server.folder, 'pg_hba.conf'), 'hostssl all all all trust\n');
+  await server.start();
+  const DATABASE_URL = `postgres://postgres@localhost:${server.port}/postgres`;
+  const PGSSLROOTCERT = join(temporaryFolder(t), 'root.crt');
+  writeFileSync(PGSSLROOTCERT, cert);
+  const settings: readonly Record<string, string>[] = [
+    { DATABASE_URL, PGSSLMODE: 'verify-full', PGSSLROOTCERT },
+    { DATABASE_URL: `${DATABASE_URL}?sslmode=verify-full`, PGSSLROOTCERT },
+    { DATABASE_URL: `${DATABASE_URL}?sslrootcert=${PGSSLROOTCERT}`, PGSSLROOTCERT: '/dev/null' },
+  ];
+  for (const variables of settings) {
+    const { status, stderr } = await run(['migrate', '--json'], { variables });
+    assert.deepEqual([status, stderr], [0, '']);
+  }
+  const variables = { DATABASE_URL, PGSSLMODE: 'verify-full', PGSSLROOTCERT: '/no/such.crt' };
+  assertFailed(await run(['partners', 'list'], { variables }), 1, /\(ENOENT: .*\/no\/such\.crt.*\)/);
 });

@@ -73,9 +73,12 @@ export async function openPostgres(
   const journal = purpose === 'serve' ? separate('receipts') : primary;
   const nodes = isSpread ? separate('nodes') : undefined;
   // One connection is enough, and one more for each frozen node.
-  const { mostPostgresConnections, probeStatementMs } = postgresBounds;
-  const forProbes = { connections: mostPostgresConnections, statementMs: probeStatementMs };
-  const probes = separate('readiness', forProbes);
+  const { mostPostgresConnections, probeStatementMs, probeLifetimeMs } = postgresBounds;
+  const probes = separate('readiness', {
+    connections: mostPostgresConnections,
+    statementMs: probeStatementMs,
+    lifetimeMs: probeLifetimeMs,
+  });
   const readiness = createReadiness(probes.onConnection);
   const replicas =
     replicaUrls.length === 0 ? undefined : createReplicas(primaryWatch, replicaUrls, environment, settings);

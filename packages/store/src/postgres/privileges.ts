@@ -1,8 +1,8 @@
-/** Compares the current role with what a service needs: what is missing, and what is too much. */
+/** Compares the current role with what its duty needs: what is missing, and what is too much. */
 import { type Finding, failed, ok, skipped, warning } from '@partner-network/common/finding';
 import { OperatorError } from '@partner-network/common/operator-error';
 import type { Client } from 'pg';
-import { type Allowed, type Role, roles } from './roles.ts';
+import { type Allowed, type Role, type RoleName, roles } from './roles.ts';
 
 const tables = [...new Set(Object.values(roles).flatMap((role: Role) => Object.keys(role.tables)))];
 
@@ -65,23 +65,33 @@ function inWords(held: readonly Held[]): string[] {
   );
 }
 
-/** The services with a role of their own, and what each of them does, for sentences. */
-const services = { network_serve: 'serving', network_admin: 'the administrative service' } as const;
+/** What each role is for, in sentences. */
+const duties: Readonly<Record<RoleName, string>> = {
+  network_serve: 'serving',
+  network_import: 'importing',
+  network_support: 'support',
+  network_operate: 'operating',
+  network_admin: 'the administrative service',
+  network_retention: 'retention',
+};
 
-type Service = keyof typeof services;
-
-/** The service that a role is for: serving, unless the role can only do the work of the other. */
-function serviceOf(held: readonly Held[]): Service {
-  const can = (service: Service) => !held.some((one) => isLacking(roles[service].tables, one));
-  return can('network_admin') && !can('network_serve') ? 'network_admin' : 'network_serve';
+/** The role that a login is for: serving if it can serve, else the role that it exceeds least. */
+function dutyOf(held: readonly Held[]): RoleName {
+  const count = (isCounted: typeof isLacking, name: RoleName) =>
+    held.filter((one) => isCounted(roles[name].tables, one)).length;
+  const able = (Object.keys(roles) as RoleName[]).filter((name) => count(isLacking, name) === 0);
+  const [closest = 'network_serve'] = able.toSorted((a, b) => count(isTooMuch, a) - count(isTooMuch, b));
+  return able.includes('network_serve') ? 'network_serve' : closest;
 }
+
+type Service = 'network_serve' | 'network_admin';
 
 export async function privilegesOf(client: Client, given?: Service): Promise<Finding> {
   const held: Held[] = (await client.query(heldPrivileges, [tables])).rows;
   if (held.length === 0) return skipped('There are no tables yet.');
-  const service = given ?? serviceOf(held);
-  const needed: Needed = roles[service].tables;
-  const what = services[service];
+  const duty = given ?? dutyOf(held);
+  const needed: Needed = roles[duty].tables;
+  const what = duties[duty];
   const { role, is_read_only, may_create } = held[0]!;
   if (is_read_only) {
     const remedy = `Set default_transaction_read_only to off for the role and the database.`;
@@ -97,7 +107,7 @@ export async function privilegesOf(client: Client, given?: Service): Promise<Fin
       `Run as the owner of the database: ${grants.join(' ')}`,
     );
   }
-  const remedy = `Use the role ${service}: "partner-network roles" prints its SQL.`;
+  const remedy = `Use the role ${duty}: "partner-network roles" prints its SQL.`;
   if (held.some(({ is_owner }) => is_owner)) {
     const detail = 'so it can change everything, and remove the rules that protect keys and the audit log';
     return warning(`The role ${role} owns the tables, ${detail}.`, remedy);

@@ -101,7 +101,13 @@ export const roles = {
   },
   network_admin: {
     about: 'the administrative service: what its requests need; cannot write administrative keys',
-    tables: { ...managed, admin_keys: read, cursor_keys: read, key_uses: recorded },
+    tables: {
+      ...managed,
+      admin_keys: read,
+      cursor_keys: read,
+      key_uses: recorded,
+      ended_sessions: { select: 'all', insert: 'all', delete: 'all' },
+    },
   },
   network_retention: {
     about: 'receipts prune and usage prune: deletes both, and writes the audit entry for it',

@@ -324,6 +324,14 @@ CREATE TABLE deleted_brands (
 
 CREATE INDEX deleted_brands_by_age ON public.deleted_brands USING btree (recorded_at);
 
+CREATE TABLE ended_sessions (
+  digest bytea not null,
+  ends_at timestamp(3) with time zone not null,
+  constraint ended_sessions_pkey PRIMARY KEY (digest),
+  constraint ended_sessions_digest_check CHECK ((length(digest) = 32)),
+  constraint ended_sessions_ends_at_check CHECK (is_time(ends_at))
+);
+
 CREATE TABLE erased_customers (
   customer_id text collate "C" not null,
   erased_at timestamp(3) with time zone not null,

@@ -21,22 +21,17 @@ const writePartner = `
   where partners.name <> excluded.name or (partners.disabled_at is null and excluded.disabled_at is not null)
   returning id`;
 
-const isSooner = `
-  excluded.expires_at is not null
-  and (api_keys.expires_at is null or excluded.expires_at < api_keys.expires_at)`;
+/** The columns of a stored key that change. Not an upsert: SQLite would run the triggers of an insert. */
+const mergedKey = {
+  name: '$2',
+  created_by: 'coalesce(created_by, $3)',
+  expires_at: 'case when expires_at is null or $4 < expires_at then $4 else expires_at end',
+  revoked_at: 'coalesce(revoked_at, $5)',
+};
 
 const updateKey = `
-  on conflict (id) do update set
-    name = excluded.name,
-    created_by = coalesce(api_keys.created_by, excluded.created_by),
-    expires_at = case when ${isSooner} then excluded.expires_at else api_keys.expires_at end,
-    revoked_at = coalesce(api_keys.revoked_at, excluded.revoked_at)
-  where api_keys.partner_id = excluded.partner_id and api_keys.digest = excluded.digest
-    and (
-      api_keys.name is distinct from excluded.name or (${isSooner})
-      or (api_keys.revoked_at is null and excluded.revoked_at is not null)
-      or (api_keys.created_by is null and excluded.created_by is not null)
-    )
+  update api_keys set ${Object.entries(mergedKey).map(([column, value]) => `${column} = ${value}`)}
+  where id = $1 and (${Object.keys(mergedKey)}) is distinct from (${Object.values(mergedKey)})
   returning id`;
 
 export function createMoves({
@@ -74,15 +69,23 @@ function* writing(
   for (const { keys, id, name, created_at, disabled_at } of partners) {
     count('partners', id, yield [writePartner, id, name, created_at, disabled_at ?? null]);
     for (const { digest, ...key } of keys) {
-      const whole = { ...key, partner_id: id };
-      const [text, ...values] = insertKey(apiKeys, whole, Buffer.from(digest, 'hex'));
-      count('keys', key.id, yield [text + updateKey, ...values]);
+      const { name = null, created_by = null, expires_at = null, revoked_at = null } = key;
+      const [text, ...values] = insertKey(apiKeys, { ...key, partner_id: id }, Buffer.from(digest, 'hex'));
+      const statement: BoundStatement = known.keys.has(key.id)
+        ? [updateKey, key.id, name, created_by, expires_at, revoked_at]
+        : [`${text} returning id`, ...values];
+      count('keys', key.id, yield statement);
     }
   }
   const { created, changed } = counts;
   const changes = created.partners + created.keys + changed.partners + changed.keys;
   if (changes > 0) yield changeStatement(by, 'partners', { created, changed });
-  return counts;
+  const keys = new Map((yield ['select id, scopes, expires_at from api_keys']).map((row) => [row.id, row]));
+  const isApplied = ({ id, scopes, expires_at }: PartnerWithKeys['keys'][number]) =>
+    keys.get(id)?.scopes === scopes.toSorted().join(' ') &&
+    (keys.get(id)?.expires_at ?? undefined) === expires_at;
+  const kept = partners.flatMap((partner) => partner.keys.filter((key) => !isApplied(key)));
+  return { ...counts, not_applied: kept.map(({ id }) => id) };
 }
 
 /** A key never changes its partner: its holder would see another partner's records. */

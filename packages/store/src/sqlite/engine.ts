@@ -8,6 +8,8 @@ import type { BoundStatement, Sql } from '../sql/statement.ts';
 const unavailable = new Set([5, 6, 10, 13, 14]);
 /** SQLITE_CONSTRAINT_PRIMARYKEY and SQLITE_CONSTRAINT_UNIQUE. */
 const conflict = new Set([1555, 2067]);
+/** SQLITE_CONSTRAINT_TRIGGER, and what the triggers say that run before the primary key is checked. */
+const isReplacing = (code: number, error: unknown) => code === 1811 && /never replaced/.test(String(error));
 /** SQLITE_READONLY. */
 const readOnly = 8;
 
@@ -22,7 +24,8 @@ export function isLocked(code: number): boolean {
 /** Turns an error of SQLite into one of the port, and returns other errors unchanged. */
 export function translated(error: unknown): unknown {
   const code = (error as { errcode?: number }).errcode ?? 0;
-  if (conflict.has(code)) return new AlreadyExists('This id already exists.', { cause: error });
+  if (conflict.has(code) || isReplacing(code, error))
+    return new AlreadyExists('This id already exists.', { cause: error });
   if ((code & 0xff) === readOnly) {
     const disk = 'its disk is mounted read-only or can hold no more files';
     const why = `this user may not write to it, or ${disk}`;

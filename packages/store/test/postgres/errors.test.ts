@@ -12,7 +12,7 @@ import { createImports } from '../../src/postgres/imports/imports.ts';
 import { plainBalance } from '../suite/records.ts';
 
 test('reports a closed connection in words for an operator', async () => {
-  const client = new Connection({ host: '127.0.0.1', port: await freePort() });
+  const client = new Connection({ connectionString: `postgres://127.0.0.1:${await freePort()}` });
   await assert.rejects(client.connect());
   const asked = await client.query('select 1').then(String, (error: Error) => error);
   const known = 'Client has encountered a connection error and is not queryable';

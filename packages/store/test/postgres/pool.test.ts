@@ -120,6 +120,19 @@ test('if a connection cannot be opened, the next waiting caller tries in turn', 
   assert.equal(pool.use().open, 1);
 });
 
+test('while no connection can be opened, callers share the open ones', async (t) => {
+  const { pool, divide, sleep, rejections } = await poolOf(t, 2);
+  assert.equal(await divide(1), 100);
+  const slow = sleep(0.3);
+  await until(20_000, () => pool.use().busy === 1);
+  const many = Array.from({ length: 5 }, () => 'refused');
+  rejections.push(...many);
+  assert.deepEqual(await Promise.all(many.map(() => divide(4))), [25, 25, 25, 25, 25]);
+  await slow;
+  assert.deepEqual(pool.use(), { open: 1, busy: 0, waiting: 0 });
+  assert.deepEqual(rejections, many.slice(1), 'it is tried once, not again and again');
+});
+
 test('a connection that breaks is replaced for the caller that waits', async (t) => {
   const { url, pool, backend, sleep } = await poolOf(t, 1);
   const pid = await backend();

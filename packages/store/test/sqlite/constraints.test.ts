@@ -1,18 +1,27 @@
+import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { type TestContext, test } from 'node:test';
+import { createdAt } from '../../../testkit/fixtures/fixture.ts';
 import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
 import { openSqlite } from '../../src/sqlite/open.ts';
 import { constraintTests } from '../suite/constraints.ts';
+import { good, type Row } from '../suite/rows.ts';
 
 const columns = '(seq, at, actor, action, target, details)';
 const constraint = 19;
 
+async function openRaw(t: TestContext): Promise<DatabaseSync> {
+  const path = join(temporaryFolder(t), 'test.db');
+  await openSqlite(path, 'sandbox', 'create').close();
+  const db = new DatabaseSync(path);
+  t.after(() => db.close());
+  return db;
+}
+
 constraintTests({
   open: async (t) => {
-    const path = join(temporaryFolder(t), 'test.db');
-    await openSqlite(path, 'sandbox', 'create').close();
-    const db = new DatabaseSync(path);
-    t.after(() => db.close());
+    const db = await openRaw(t);
     return {
       execute: async (statement, ...values) => {
         const named = Object.fromEntries(values.map((value, index) => [`$${index + 1}`, value]));
@@ -45,3 +54,67 @@ constraintTests({
       on conflict (seq) do update set actor = 'bob'`,
   ],
 });
+
+const [sooner, later] = ['2025-01-01T00:00:00.000Z', '2026-01-01T00:00:00.001Z'];
+
+/** For each table: how access of a row ended, changes that give it back, and a change that does not. */
+const replacements: Readonly<
+  Record<'api_keys' | 'admin_keys' | 'grants', { ended: Row; forbidden: readonly Row[]; allowed: Row }>
+> = {
+  api_keys: {
+    ended: { revoked_at: createdAt, expires_at: createdAt },
+    forbidden: [
+      ...[{ revoked_at: null }, { revoked_at: later }, { expires_at: null }, { expires_at: later }],
+      ...[{ scopes: 'BALANCES_READ BRANDS_READ' }, { partner_id: 'zenith' }, { id: 'other' }],
+      { digest: new Uint8Array(32).fill(9) },
+    ],
+    allowed: { expires_at: sooner, name: 'New' },
+  },
+  admin_keys: {
+    ended: { revoked_at: createdAt, expires_at: createdAt, role: 'VIEWER' },
+    forbidden: [
+      ...[{ revoked_at: null }, { revoked_at: later }, { expires_at: null }, { expires_at: later }],
+      ...[{ role: 'ADMIN' }, { id: 'other' }, { digest: new Uint8Array(32).fill(9) }, { created_by: 'bob' }],
+    ],
+    allowed: { expires_at: sooner, name: 'New' },
+  },
+  grants: {
+    ended: { status: 'REVOKED', expires_at: createdAt },
+    forbidden: [
+      ...[{ status: 'ACTIVE' }, { partner_id: 'zenith' }, { expires_at: null }, { expires_at: later }],
+    ],
+    allowed: { expires_at: sooner, status: 'CONSUMED' },
+  },
+};
+
+for (const [table, { ended, forbidden, allowed }] of Object.entries(replacements)) {
+  test(`"replace into ${table}" gives no access back`, async (t) => {
+    const db = await openRaw(t);
+    for (const id of ['acme', 'zenith']) {
+      db.prepare('insert into partners (id, name, created_at) values (?, ?, ?)').run(id, id, createdAt);
+    }
+    const own: Row = { ...good[table as 'grants'], ...ended };
+    const write = (start: string, given: Row) => {
+      const row: Row = { ...own, ...given };
+      const marks = Object.keys(row).map(() => '?');
+      db.prepare(`${start} into ${table} (${Object.keys(row)}) values (${marks})`).run(...Object.values(row));
+    };
+    const stored = () =>
+      db
+        .prepare(`select * from ${table}`)
+        .all()
+        .map((row) => ({ ...row }));
+    write('insert', {});
+    const before = stored();
+    for (const start of ['replace', 'insert or replace']) {
+      for (const given of forbidden) {
+        assert.throws(() => write(start, given), /never replaced/, JSON.stringify(given));
+        assert.deepEqual(stored(), before);
+      }
+    }
+    write('replace', {});
+    assert.deepEqual(stored(), before);
+    write('replace', allowed);
+    assert.deepEqual(stored(), [{ ...before[0], ...allowed }]);
+  });
+}

@@ -14,6 +14,15 @@ const replacement = { id: 'new', last_four: 'wxyz', digest: digest(9), overlapMs
 const taken = (error: unknown) => error instanceof AlreadyExists;
 
 export const adminKeyTests: StoreTests = {
+  'ends a session for every open store, and forgets it after its time': async (open) => {
+    const [store, other] = [await open(), await open()];
+    await store.endSession(digest(1), past);
+    await store.endSession(digest(2), future);
+    await store.endSession(digest(2), future);
+    const areEnded = [digest(1), digest(2), digest(3)].map((session) => other.isSessionEnded(session));
+    assert.deepEqual(await Promise.all(areEnded), [false, true, false]);
+  },
+
   'finds an administrative key by its digest alone': async (open) => {
     const store = await open();
     assert.equal(await store.findAdminKey(digest(1)), undefined);

@@ -245,6 +245,7 @@ export const auditTests: StoreTests = {
       created: { partners: 1, keys: 1 },
       changed: { partners: 0, keys: 0 },
       unchanged: { partners: 1, keys: 0 },
+      not_applied: [],
     };
     assert.deepEqual(await store.writePartnersWithKeys(file, byTest, 'try'), expected);
     assert.deepEqual(pluck(await store.listPartners(), 'id'), ['acme']);

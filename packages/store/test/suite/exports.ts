@@ -56,6 +56,7 @@ const partner: PartnerWithKeys = {
     },
   ],
 };
+type Key = PartnerWithKeys['keys'][number];
 const withoutKeys: PartnerWithKeys = { id: 'zenith', name: 'Zenith', created_at: createdAt, keys: [] };
 
 export const exportTests: StoreTests = {
@@ -154,6 +155,21 @@ export const exportTests: StoreTests = {
     const { revoked_at: __, expires_at: ___, ...unrevoked } = partner.keys[0]!;
     await store.writePartnersWithKeys([{ ...enabled, name: 'Renamed', keys: [unrevoked] }], byTest, 'keep');
     assert.deepEqual(await store.partnersWithKeys(), [{ ...partner, name: 'Renamed' }]);
+  },
+
+  'names the keys of a file whose scopes or later expiry are not applied': async (open) => {
+    const store = await open();
+    const [first, second] = partner.keys as [Key, Key];
+    const write = async (mode: 'keep' | 'try', ...keys: Key[]) =>
+      (await store.writePartnersWithKeys([{ ...partner, keys }], byTest, mode)).not_applied;
+    const sooner = { ...second, expires_at: future };
+    assert.deepEqual(await write('keep', { ...first, scopes: first.scopes.toReversed() }, sooner), []);
+    const { expires_at: _, ...endless } = first;
+    for (const mode of ['try', 'keep'] as const) {
+      assert.deepEqual(await write(mode, endless, sooner), ['KEY_1']);
+      assert.deepEqual(await write(mode, first, { ...sooner, scopes: ['BALANCES_READ'] }), ['KEY_2']);
+      assert.deepEqual(await write(mode, { ...first, expires_at: past }, second), ['KEY_2']);
+    }
   },
 
   'applies disabling, revocation and an earlier expiry from the file': async (open) => {

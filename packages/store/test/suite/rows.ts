@@ -18,6 +18,7 @@ export const good = {
     ...{ id: 'k', name: 'ci', role: 'ADMIN', digest: new Uint8Array(32), last_four: 'abcd' },
     ...{ created_at: createdAt, created_by: 'eve', expires_at: null, revoked_at: null },
   },
+  ended_sessions: { digest: new Uint8Array(32), ends_at: createdAt },
   grants: {
     ...{ customer_id: 'alice', id: 'g', partner_id: 'acme', action: 'CHECKING_BALANCE', status: 'ACTIVE' },
     ...{ expires_at: null, ...times },
@@ -65,6 +66,7 @@ export function badValues({ badTimes, badBytes }: Record<'badTimes' | 'badBytes'
       expires_at: badTimes,
       revoked_at: badTimes,
     },
+    ended_sessions: { digest: bytes, ends_at: [null, ...badTimes] },
     grants: {
       customer_id: textTo(128),
       id: textTo(256),

@@ -1,8 +1,8 @@
-import { addedIn, expiresAt, oneOf, plainText, required } from '@partner-network/common/command-line/options';
+import { addedIn, oneOf, plainText, required } from '@partner-network/common/command-line/options';
 import { toTime } from '@partner-network/common/times';
 import { adminRoles } from '@partner-network/contract/admin/roles';
 import { lengths } from '@partner-network/contract/limits';
-import { changing, listReport, onDatabase, remarkPastExpiry } from '../database.ts';
+import { changing, expiresAt, listReport, onDatabase } from '../database.ts';
 import { adminKeys, described, issue, lastCells, revoking, rotating } from './key-kinds.ts';
 
 export const createAdminKey = changing('admin-keys create', {
@@ -11,11 +11,10 @@ export const createAdminKey = changing('admin-keys create', {
     role: required('ROLE', oneOf(adminRoles), `what the key may do: ${adminRoles.join(', ')}`),
     'expires-at': expiresAt('the key'),
   }),
-  run: async (store, { name, role, 'expires-at': expires_at }, _words, output, by) => {
+  run: async (store, { name, role, 'expires-at': expires_at }, _words, _output, by) => {
     const { id, last_four, digest, report } = issue(adminKeys, store);
     const key = { id, name, role, last_four, created_at: toTime(Date.now()), expires_at };
     await store.createAdminKey(key, digest, by);
-    remarkPastExpiry(output, 'key', expires_at);
     return report(key, '.');
   },
 });

@@ -1,12 +1,5 @@
 import { counted } from '@partner-network/common/command-line/amounts';
-import {
-  expiresAt,
-  flag,
-  oneOf,
-  optional,
-  plainText,
-  required,
-} from '@partner-network/common/command-line/options';
+import { flag, oneOf, optional, required } from '@partner-network/common/command-line/options';
 import { newId } from '@partner-network/common/ids';
 import { OperatorError } from '@partner-network/common/operator-error';
 import { toTime } from '@partner-network/common/times';
@@ -23,29 +16,29 @@ import { requirePartner } from '../../operations/partners.ts';
 import {
   changing,
   customerId,
+  expiresAt,
   explainConflict,
   listReport,
+  newIdOf,
   onDatabase,
   partnerId,
-  remarkPastExpiry,
   waitingFor,
 } from '../database.ts';
 
 export const createGrant = changing('grants create', {
   options: {
     partner: required('ID', partnerId, 'partner that may read the balances'),
-    customer: required('ID', customerId, 'customer whose balances the partner may read'),
-    id: optional('ID', plainText(lengths.grantId), 'id of the grant; without it, a new id'),
+    customer: required('ID', newIdOf(lengths.customerId), 'customer whose balances the partner may read'),
+    id: optional('ID', newIdOf(lengths.grantId), 'id of the grant; without it, a new id'),
     'expires-at': expiresAt('the grant'),
   },
-  run: async (store, values, _words, output, by) => {
+  run: async (store, values, _words, _output, by) => {
     const { partner, customer, id = newId('GRANT'), 'expires-at': expiresAt } = values;
     const given = { id, partnerId: partner, customerId: customer, expiresAt };
     const grant = await explainConflict(
       `Customer ${customer} already has a grant ${id}: choose another --id.`,
       createGrantOf(store, given, by),
     );
-    remarkPastExpiry(output, 'grant', expiresAt);
     const what = `partner ${partner} may read the balances of customer ${customer}`;
     return { value: grant, text: `Created grant ${id}: ${what}.` };
   },

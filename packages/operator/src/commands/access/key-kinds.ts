@@ -1,7 +1,7 @@
 /** What the commands on keys of partners and on administrative keys share. */
 import { authBounds } from '@partner-network/common/bounds/auth';
 import type { Command, Report } from '@partner-network/common/command-line/command';
-import { addedIn, defaulted, durationMs, expiresAt } from '@partner-network/common/command-line/options';
+import { addedIn, defaulted, durationMs } from '@partner-network/common/command-line/options';
 import type { Cells } from '@partner-network/common/command-line/table';
 import { newId } from '@partner-network/common/ids';
 import { ConclusiveError } from '@partner-network/common/operator-error';
@@ -23,9 +23,9 @@ import type {
   Rotated,
   Store,
 } from '@partner-network/store/port';
-import { Missing } from '../../operations/errors.ts';
+import { Missing, requireFuture } from '../../operations/errors.ts';
 import { keyStatus, requireKey } from '../../operations/keys.ts';
-import { changing, remarkPastExpiry, waitingFor } from '../database.ts';
+import { changing, expiresAt, waitingFor } from '../database.ts';
 
 interface KeyKind<Key extends AnyKey> {
   /** The word before "create", "revoke" and so on. */
@@ -136,8 +136,10 @@ export function rotating<Key extends AnyKey>(kind: KeyKind<Key>): Command {
         help: "time at which the new key expires; without it, the new key gets the old key's lifetime",
       },
     }),
-    run: async (store, { overlap, 'expires-at': given }, [id = ''], output, by) => {
+    run: async (store, { overlap, 'expires-at': given }, [id = ''], _output, by) => {
       await kind.require(store, id);
+      // Again, because a command that revokes may have waited long for a lock.
+      requireFuture(given);
       const { report, ...issued } = issue(kind, store);
       const rotated = await kind.rotate(store)(id, { ...issued, overlapMs: overlap, expiresAt: given }, by);
       if (rotated === undefined) {
@@ -146,7 +148,6 @@ export function rotating<Key extends AnyKey>(kind: KeyKind<Key>): Command {
         throw new ConclusiveError(`${capitalized(noun)} ${id} is ${status} and cannot be rotated. ${remedy}`);
       }
       const { key, old } = rotated;
-      remarkPastExpiry(output, 'key', given);
       const life = key.expires_at === undefined ? 'never expires' : `expires ${key.expires_at}`;
       const end = old.revoked_at === undefined ? `expires ${old.expires_at}` : 'is revoked';
       return report(key, `, which ${life}. The old key ${id} ${end}.`);

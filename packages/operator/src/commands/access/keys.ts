@@ -1,11 +1,4 @@
-import {
-  expiresAt,
-  oneOf,
-  optional,
-  plainText,
-  repeated,
-  required,
-} from '@partner-network/common/command-line/options';
+import { oneOf, optional, plainText, repeated, required } from '@partner-network/common/command-line/options';
 import { newId } from '@partner-network/common/ids';
 import { OperatorError } from '@partner-network/common/operator-error';
 import { lengths } from '@partner-network/contract/limits';
@@ -14,7 +7,7 @@ import { digestOfKey, environmentOfAdminKey, environmentOfKey } from '@partner-n
 import type { Store } from '@partner-network/store/port';
 import { createKey as createKeyOf, requireKey } from '../../operations/keys.ts';
 import { requirePartner } from '../../operations/partners.ts';
-import { changing, listReport, onDatabase, partnerId, remarkPastExpiry } from '../database.ts';
+import { changing, expiresAt, listReport, onDatabase, partnerId } from '../database.ts';
 import { firstTextOf, standardInput } from '../import/input.ts';
 import { adminKeys, apiKeys, described, issue, lastCells, revoking, rotating } from './key-kinds.ts';
 
@@ -28,10 +21,9 @@ export const createKey = changing('keys create', {
     name: optional('NAME', plainText(lengths.partnerName), 'name of the key, to recognize it'),
     'expires-at': expiresAt('the key'),
   },
-  run: async (store, { partner, scope, name, 'expires-at': expires_at }, _words, output, by) => {
+  run: async (store, { partner, scope, name, 'expires-at': expires_at }, _words, _output, by) => {
     const given = { id: newId('KEY'), partnerId: partner, scopes: scope, name, expiresAt: expires_at };
     const { key, secret } = await createKeyOf(store, given, by);
-    remarkPastExpiry(output, 'key', expires_at);
     return issue(apiKeys, store, secret).report(key, '.');
   },
 });

@@ -1,4 +1,5 @@
 /** Imports a file: opens the files beside it, shows the progress and handles signals. */
+import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { ingestBounds } from '@partner-network/common/bounds/ingest';
@@ -6,14 +7,20 @@ import type { Output } from '@partner-network/common/command-line/output';
 import { createProgress } from '@partner-network/common/command-line/progress';
 import { InterruptedError, OperatorError } from '@partner-network/common/operator-error';
 import { onStop } from '@partner-network/common/signals';
-import { type Missing, type Store, StoreUnavailable, UncertainCommit } from '@partner-network/store/port';
+import {
+  type ImportAudit,
+  type Missing,
+  type Store,
+  StoreUnavailable,
+  UncertainCommit,
+} from '@partner-network/store/port';
 import { hasFailed, type ImportOptions, importRecords } from '../../ingest/import.ts';
 import { kinds } from '../../ingest/kinds.ts';
 import { readJsonLines } from '../../ingest/read/json-lines.ts';
 import { openRejectedFile } from '../../ingest/rejected-file.ts';
 import type { collectRejectedLines } from '../../ingest/rejections.ts';
 import { openUndoFile } from '../../ingest/undo-file.ts';
-import { bytesOf, requireInput, sizeOf, spooled, standardInput } from './input.ts';
+import { bytesOf, requireInput, sizeOf, sourceName, spooled, standardInput } from './input.ts';
 
 interface Files {
   readonly file: string;
@@ -62,12 +69,11 @@ export async function importFile(
     const input = isSpooled ? await spooled(file, opened, stop.signal) : file;
     // CSV is loaded only if it is used.
     const { readCsv } = isCsv ? await import('../../ingest/read/csv.ts') : {};
-    const source = () => {
-      const chunks = bytesOf(input, { taken: progress.bytes, stop: stop.signal });
-      return readCsv?.(chunks, kinds[choices.kind].schema) ?? readJsonLines(chunks);
-    };
+    const { bytes, sha256 } = hashed(input, progress.bytes, stop.signal);
+    const source = () => readCsv?.(bytes(), kinds[choices.kind].schema) ?? readJsonLines(bytes());
     const report = await importRecords(store, source, {
       ...choices,
+      audit: choices.audit && withFiles(choices.audit, sha256, undoPath),
       pace: size === undefined ? 'slow' : 'fast',
       ...(choices.deleteMissing && {
         deleteMissing: async (missing: Missing) => {
@@ -104,6 +110,31 @@ export async function importFile(
   } finally {
     progress.clear();
   }
+}
+
+/** Reads the input, any number of times. `sha256` is the digest of the bytes that were read last. */
+function hashed(input: string, onBytes: (count: number) => void, stop: AbortSignal) {
+  let hash = createHash('sha256');
+  const taken = (chunk: Uint8Array) => {
+    hash.update(chunk);
+    onBytes(chunk.length);
+  };
+  const bytes = () => {
+    hash = createHash('sha256');
+    return bytesOf(input, { taken, stop });
+  };
+  return { bytes, sha256: () => hash.digest('hex') };
+}
+
+/** The digest is known when the entry is written: then the whole input was read. */
+function withFiles(audit: ImportAudit, sha256: () => string, undoPath: string | undefined): ImportAudit {
+  const undo = undoPath === undefined ? {} : { undo_file: sourceName(undoPath) };
+  return {
+    ...audit,
+    get details() {
+      return { ...audit.details, sha256: sha256(), ...undo };
+    },
+  };
 }
 
 /** Returns a function to call while an import waits. It reports a wait after a second, then every 10. */

@@ -23,7 +23,7 @@ export function sourceName(file: string): string {
 /** The bytes of a file. After a stop, it yields the bytes that were already read, and then fails. */
 export async function* bytesOf(
   file: string,
-  { taken, stop }: { taken?(bytes: number): void; stop?: AbortSignal } = {},
+  { taken, stop }: { taken?(chunk: Uint8Array): void; stop?: AbortSignal } = {},
 ): AsyncGenerator<Uint8Array> {
   stop?.throwIfAborted();
   const highWaterMark = ingestBounds.importReadBytes;
@@ -37,7 +37,7 @@ export async function* bytesOf(
   stop?.addEventListener('abort', onStop);
   try {
     for await (const chunk of stream) {
-      taken?.(chunk.length);
+      taken?.(chunk);
       yield chunk;
     }
   } catch (error) {

@@ -34,11 +34,14 @@ export const importPartners = changing('partners import', {
   },
 });
 
-function textOf({ created, changed, unchanged }: MoveCounts, mood: string): string {
+const unwidened = 'other scopes or a later expiry, which a stored key never gets. --json lists them.';
+
+function textOf({ created, changed, unchanged, not_applied: kept }: MoveCounts, mood: string): string {
   const these = ({ partners, keys }: MovedCounts) =>
     `${counted(partners, 'partner')} and ${counted(keys, 'key')}`;
   return (
     `${these(created)} ${mood}created, ${these(changed)} ${mood}changed. ` +
-    `${these(unchanged)} ${mood === '' ? 'were' : 'would stay'} unchanged.`
+    `${these(unchanged)} ${mood === '' ? 'were' : 'would stay'} unchanged.` +
+    (kept.length === 0 ? '' : ` Not applied to ${counted(kept.length, 'key')}: ${unwidened}`)
   );
 }

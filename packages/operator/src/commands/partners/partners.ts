@@ -1,5 +1,11 @@
 import type { Command } from '@partner-network/common/command-line/command';
-import { optional, plainText, required } from '@partner-network/common/command-line/options';
+import {
+  optional,
+  Problem,
+  plainText,
+  type Reader,
+  required,
+} from '@partner-network/common/command-line/options';
 import { newId } from '@partner-network/common/ids';
 import { lengths } from '@partner-network/contract/limits';
 import {
@@ -7,14 +13,15 @@ import {
   renamePartner as renamePartnerOf,
   switchPartner,
 } from '../../operations/partners.ts';
-import { changing, explainConflict, listReport, onDatabase, partnerId, waitingFor } from '../database.ts';
+import { changing, explainConflict, listReport, newIdOf, onDatabase, waitingFor } from '../database.ts';
 
-const partnerName = plainText(lengths.partnerName);
+const partnerName: Reader<string> = (text) =>
+  text.trim() === '' ? new Problem('must not be blank.') : plainText(lengths.partnerName)(text);
 
 export const createPartner = changing('partners create', {
   options: {
     name: required('NAME', partnerName, 'name of the partner'),
-    id: optional('ID', partnerId, 'id of the partner; without it, a new id'),
+    id: optional('ID', newIdOf(lengths.partnerId), 'id of the partner; without it, a new id'),
   },
   purpose: () => 'create',
   run: async (store, { name, id = newId('PARTNER') }, _words, _output, by) => {

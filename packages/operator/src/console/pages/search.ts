@@ -2,10 +2,11 @@
 import { isRequestId } from '@partner-network/common/ids';
 import { echo, isCleanText } from '@partner-network/common/text';
 import { keyPrefixPattern } from '@partner-network/contract/environments';
+import type { Partner } from '@partner-network/store/port';
 import { receiptOfRequest } from '../../admin/lists.ts';
 import { notFound } from '../../admin/refusals.ts';
 import { html } from '../html.ts';
-import { linkTo, pathTo, table, text } from '../parts.ts';
+import { linkTo, pathTo, plural, table, text } from '../parts.ts';
 import type { Outcome, Visit } from '../visit.ts';
 
 interface Hit {
@@ -27,15 +28,18 @@ export async function search(visit: Visit): Promise<Outcome> {
     return { to: pathTo('keys', key.id) };
   }
   if (asked === '' || !isCleanText(asked)) throw notFound('Write an id, without invisible characters.');
-  const hits = await hitsOf(visit, asked);
-  if (hits.length === 1) return { to: hits[0]!.path };
+  const { exact, named } = await hitsOf(visit, asked);
+  const hits = [...exact, ...named];
+  if (exact.length === 1 || hits.length === 1) return { to: hits[0]!.path };
   // Its page says which log to search.
   if (hits.length === 0 && isRequestId(asked)) return { to: pathTo('requests', asked) };
   const rows = hits.slice(0, mostHits).map(({ kind, label, path }) => [kind, linkTo(path, label)]);
+  const cut = html`<p class="hint">The first ${mostHits} of ${plural(hits.length, 'hit')} are shown. A longer
+part of a name finds fewer.</p>`;
   const customer = linkTo(pathTo('customers', asked), 'Open it as a customer');
   return {
     title: 'Search',
-    body: html`<h1>Search for ${text(echo(asked, 128))}</h1>
+    body: html`<h1>Search for ${text(echo(asked, 128))}</h1>${hits.length > mostHits && cut}
 ${table(
   'Hits',
   ['What', 'Name or id'],
@@ -46,7 +50,8 @@ without grants and receipts is not found: ${customer}.`,
   };
 }
 
-async function hitsOf({ store }: Visit, id: string): Promise<Hit[]> {
+/** What has this id, then the other partners whose name contains it. Only grants and brands can be many. */
+async function hitsOf({ store }: Visit, id: string) {
   const at = new Date().toISOString();
   const [partners, key, grants, brands, ofCustomer, receipts, isErased, receipt] = await Promise.all([
     store.listPartners(),
@@ -59,26 +64,28 @@ async function hitsOf({ store }: Visit, id: string): Promise<Hit[]> {
     receiptOfRequest(store, id),
   ]);
   const isCustomer = ofCustomer.length > 0 || receipts.length > 0 || isErased;
-  const exact = partners.filter((partner) => partner.id === id);
-  const named = partners.filter(({ name }) => name.toLowerCase().includes(id.toLowerCase()));
-  return [
-    ...(exact.length > 0 ? exact : named).map((partner) => ({
-      kind: 'Partner',
-      label: partner.name,
-      path: pathTo('partners', partner.id),
-    })),
+  const partnerHit = (partner: Partner): Hit => ({
+    kind: 'Partner',
+    label: partner.name,
+    path: pathTo('partners', partner.id),
+  });
+  const isNamed = ({ name }: Partner) => name.toLowerCase().includes(id.toLowerCase());
+  const exact: Hit[] = [
+    ...partners.filter((partner) => partner.id === id).map(partnerHit),
     ...(key ? [{ kind: 'Key', label: key.name ?? id, path: pathTo('keys', id) }] : []),
     ...(isCustomer ? [{ kind: 'Customer', label: id, path: pathTo('customers', id) }] : []),
-    ...grants.map(({ customer_id }) => ({
-      kind: 'Grant of customer',
-      label: customer_id,
-      path: pathTo('customers', customer_id),
-    })),
+    ...(receipt ? [{ kind: 'Request', label: id, path: pathTo('requests', id) }] : []),
     ...brands.map(({ partner_id, name }) => ({
       kind: `Brand of ${partner_id}`,
       label: name,
       path: pathTo('brands', partner_id, id),
     })),
-    ...(receipt ? [{ kind: 'Request', label: id, path: pathTo('requests', id) }] : []),
+    ...grants.map(({ customer_id }) => ({
+      kind: 'Grant of customer',
+      label: customer_id,
+      path: pathTo('customers', customer_id),
+    })),
   ];
+  const named = partners.filter((partner) => partner.id !== id && isNamed(partner)).map(partnerHit);
+  return { exact, named };
 }

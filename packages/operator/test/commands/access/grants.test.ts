@@ -70,10 +70,13 @@ test('revokes a grant for good: the second time changes nothing and succeeds', a
 test("lists a customer's grants, and those with a status", async (t) => {
   const line = await withPartners(t, ['acme']);
   const active = await createGrant(line, 'alice', '--id', 'a');
-  const expired = await createGrant(line, 'alice', '--id', 'b', '--expires-at', '2001-01-01T00:00:00Z');
+  const past = { id: 'b', partner_id: 'acme', customer_id: 'alice', expires_at: '2001-01-01T00:00:00Z' };
+  await line.run(['import', 'grants', '-'], { input: JSON.stringify(past) });
   await createGrant(line, 'zoe');
   const list = (...words: string[]) => line.json('grants', 'list', ...words);
+  const [, expired] = (await list('--customer', 'alice')) as Grant[];
   assert.deepEqual(await list('--customer', 'alice'), [active, expired]);
+  assert.equal(expired?.id, 'b');
   assert.deepEqual(await list('--customer', 'alice', '--status', 'ACTIVE'), [active]);
   assert.deepEqual(await list('--customer', 'alice', '--status', 'EXPIRED'), [expired]);
   const { stdout } = await line.run(['grants', 'list', '--customer', 'alice']);
@@ -104,4 +107,40 @@ test('revokes all grants of a customer', async (t) => {
   assertFailed(await line.run(['grants', 'revoke', '--all']), 2, /^--all needs --customer/);
   assertFailed(await line.run(['grants', 'revoke', 'a', ...words.slice(2)]), 2, /omit GRANT_ID/);
   assertFailed(await line.run(['grants', 'revoke']), 2, /^GRANT_ID is missing/);
+});
+
+test('names who revoked a grant, but not who revoked it before its customer was erased', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const bring = async (kind: string, record: object) =>
+    assert.equal((await line.run(['import', kind, '-'], { input: JSON.stringify(record) })).status, 0);
+  // After the erasure of all records before it.
+  let lineMs = Date.now();
+  const nextTime = () => {
+    lineMs += 10_000;
+    return new Date(lineMs).toISOString();
+  };
+  // The id of the grant is that of its customer.
+  const own = { customer_id: 'alice', id: 'alice', partner_id: 'acme', status: 'REVOKED' };
+  const assertRevoked = async (expected: string | undefined, message?: string) => {
+    const [grant] = await line.json<Grant[]>('grants', 'list', '--customer', 'alice');
+    assert.equal(grant!.revoked_by, expected, message);
+    if (expected === undefined) assert.equal(grant!.revoked_at, grant!.updated_at, message);
+  };
+  for (const [actor, which] of [
+    ['eve', ['--customer', 'alice', '--all']],
+    ['bob', ['alice']],
+  ] as const) {
+    await createGrant(line, 'alice', '--id', 'alice');
+    await line.json('grants', 'revoke', ...which, '--actor', actor);
+    await assertRevoked(actor);
+    await line.json('customers', 'erase', 'alice', '--yes');
+    await bring('grants', { ...own, created_at: '2026-01-01T00:00:00Z', updated_at: nextTime() });
+    await assertRevoked(undefined, 'after an erasure');
+    await line.json('customers', 'erase', 'alice', '--yes');
+  }
+  await createGrant(line, 'alice', '--id', 'alice');
+  await line.json('grants', 'revoke', 'alice', '--actor', 'eve');
+  await bring('erasures', { customer_id: 'alice', erased_at: nextTime() });
+  await bring('grants', { ...own, updated_at: nextTime() });
+  await assertRevoked(undefined, 'after imported erasures alone');
 });

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { environmentOfKey, newApiKey } from '../../../../service/src/auth/api-key.ts';
+import { newId } from '../../../../common/src/ids.ts';
+import { digestOfKey, environmentOfKey, newApiKey } from '../../../../service/src/auth/api-key.ts';
+import { byTest } from '../../../../testkit/fixtures/fixture.ts';
 import { pluck } from '../../../../testkit/fixtures/pluck.ts';
 import { assertFailed, type CommandLine, run, withPartners } from '../../../../testkit/fixtures/run.ts';
 
@@ -19,6 +21,22 @@ const past = '2001-01-01T00:00:00.000Z';
 
 function createKey(line: CommandLine, ...words: string[]): Promise<CreatedKey> {
   return line.json('keys', 'create', '--partner', 'acme', '--scope', 'BRANDS_READ', ...words);
+}
+
+/** A key whose time has passed. No command creates one. */
+function expiredKey(line: CommandLine): Promise<{ id: string }> {
+  const id = newId('KEY');
+  const key = {
+    id,
+    partner_id: 'acme',
+    scopes: ['BRANDS_READ' as const],
+    last_four: 'abcd',
+    created_at: past,
+  };
+  return line.inside(async (store) => {
+    await store.createKey({ ...key, expires_at: past }, digestOfKey(id), byTest);
+    return key;
+  });
 }
 
 function listKeys(line: CommandLine): Promise<ListedKey[]> {
@@ -49,13 +67,20 @@ test('creates test keys in a sandbox', async (t) => {
   assert.equal(environmentOfKey(key.key), 'sandbox');
 });
 
-test('warns of an expiry in the past on standard error', async (t) => {
+test('refuses an expiry that is not in the future, and the old key keeps working', async (t) => {
   const line = await withPartners(t, ['acme']);
-  const words = ['keys', 'create', '--partner', 'acme', '--scope', 'BRANDS_READ', '--expires-at', past];
-  const { status, stdout, stderr } = await line.run([...words, '--json']);
-  assert.equal(status, 0);
-  assert.equal(JSON.parse(stdout).expires_at, past);
-  assert.match(stderr, /past/);
+  const { id } = await createKey(line);
+  for (const words of [
+    ['keys', 'create', '--partner', 'acme', '--scope', 'BRANDS_READ'],
+    ['keys', 'rotate', id, '--overlap', '0s'],
+    ['admin-keys', 'create', '--name', 'ci', '--role', 'ADMIN'],
+    ['admin-keys', 'rotate', 'ADMIN_KEY_1'],
+    ['grants', 'create', '--partner', 'acme', '--customer', 'alice'],
+  ]) {
+    const refused = await line.run([...words, '--expires-at', past, '--json']);
+    assertFailed(refused, 2, /^--expires-at must be a time in the future\.\n/);
+  }
+  assert.deepEqual(pluck(await listKeys(line), 'status'), ['active']);
 });
 
 test('shows a key once: no later command prints it, and no file holds it', async (t) => {
@@ -81,9 +106,9 @@ test('shows a key once: no later command prints it, and no file holds it', async
 test('lists active, revoked and expired keys with their status', async (t) => {
   const line = await withPartners(t, ['acme']);
   const active = await createKey(line, '--name', 'ci', '--expires-at', future);
-  const revoked = await createKey(line, '--expires-at', past);
+  const revoked = await expiredKey(line);
   await line.json('keys', 'revoke', revoked.id);
-  const expired = await createKey(line, '--expires-at', past);
+  const expired = await expiredKey(line);
   const keys = await listKeys(line);
   assert.deepEqual(
     keys.map(({ id, name, status, expires_at }) => [id, name, status, expires_at]),
@@ -155,7 +180,7 @@ test('refuses to rotate a revoked, expired or unknown key, and a wrong overlap',
   const line = await withPartners(t, ['acme']);
   const revoked = await createKey(line);
   await line.json('keys', 'revoke', revoked.id);
-  const expired = await createKey(line, '--expires-at', past);
+  const expired = await expiredKey(line);
   const refused = await line.run(['keys', 'rotate', revoked.id, '--json']);
   assertFailed(refused, 1, /is revoked/);
   assert.doesNotMatch(refused.stderr, /still works/);

@@ -7,7 +7,7 @@ test('imports no partners from a file with a wrong line, and reports the line', 
   const line = await withPartners(t, ['acme']);
   const { stdout: good } = await line.run(['partners', 'export']);
   assert.match(good, /^\{"environment":"production","id":"acme",.*"keys":\[\]\}\n$/);
-  const key = { id: 'KEY_1', digest: 'AB', last_four: 'a-b', scopes: ['ALL'], created_at: 'now', key: 'k' };
+  const key = { id: '..', digest: 'AB', last_four: 'a-b', scopes: ['ALL'], created_at: 'now', key: 'k' };
   const bad = ['{', '5', '{"id":"x","keys":{}}', JSON.stringify({ ...JSON.parse(good), keys: [key, 7] })];
   const input = `${good.replaceAll('acme', 'new')}${bad.join('\n')}`;
   const refused = await line.run(['partners', 'import', '-'], { input });
@@ -18,6 +18,7 @@ test('imports no partners from a file with a wrong line, and reports the line', 
     /^line 3: EXPECTED_OBJECT: /m,
     /^line 4: keys: /m,
     /^line 4: name: MISSING_REQUIRED_FIELD: /m,
+    /^line 5: keys\.0\.id: INVALID_CHARACTER: Choose another id: /m,
     /^line 5: keys\.0\.digest: /m,
     /^line 5: keys\.0\.last_four: /m,
     /^line 5: keys\.0\.scopes: /m,
@@ -64,12 +65,18 @@ test('a dry run counts what the real run changes, and finds its conflicts', asyn
   };
   const expected = {
     ...{ partners: 2, keys: 1, created: { partners: 1, keys: 1 } },
-    ...{ changed: { partners: 0, keys: 0 }, unchanged: { partners: 1, keys: 0 } },
+    ...{ changed: { partners: 0, keys: 0 }, unchanged: { partners: 1, keys: 0 }, not_applied: [] },
   };
   assert.deepEqual(await bring('--dry-run'), expected);
   assert.deepEqual(await bring(), expected);
   assert.deepEqual((await bring('--dry-run')).unchanged, { partners: 2, keys: 1 });
   assert.equal((await other.json<{ created_by: string }[]>('keys', 'list'))[0]?.created_by, 'eve');
+  const wider = input.replace('"BRANDS_READ"', '"BRANDS_READ","BALANCES_READ"');
+  const kept = await other.run(['partners', 'import', '-'], { input: wider });
+  assert.match(
+    kept.stdout,
+    /unchanged\. Not applied to 1 key: other scopes or a later expiry, .* never gets\. --json lists them\./,
+  );
   const clash = input.replace(/KEY_[0-9a-f]{32}/, 'KEY_0');
   const words = ['partners', 'import', '-', '--dry-run'];
   assertFailed(

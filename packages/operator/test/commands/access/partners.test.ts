@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { grant } from '../../../../store/test/suite/records.ts';
+import { byTest, createdAt } from '../../../../testkit/fixtures/fixture.ts';
 import { assertFailed, commandLine } from '../../../../testkit/fixtures/run.ts';
 
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -46,6 +48,36 @@ test('renames a partner', async (t) => {
   assertFailed(await line.run(['partners', 'rename', 'nobody', 'Name']), 1, /^There is no partner nobody/);
   assertFailed(await line.run(['partners', 'rename', 'acme', 'a\nb']), 2, /^NAME must have 1 to 1024 char/);
   assertFailed(await line.run(['partners', 'rename', 'acme']), 2, /^NAME is missing/);
+});
+
+test('refuses ids that no address can name, and a name of blanks; a stored id works as before', async (t) => {
+  const line = commandLine(t);
+  await line.inside(async (store) => {
+    await store.createPartner({ id: '.', name: ' ', created_at: createdAt }, byTest);
+    await store.createGrant({ ...grant, id: '..', customer_id: '.', partner_id: '.' }, byTest);
+  });
+  const unnamed = /must not be \. or \.\.: no address can name it\./;
+  for (const [words, said] of [
+    ['partners create --name Acme --id ..', unnamed],
+    ['grants create --partner . --customer .. --id g', unnamed],
+    ['grants create --partner . --customer c --id .', unnamed],
+  ] as const) {
+    assertFailed(await line.run(words.split(' ')), 2, said);
+  }
+  const blank = /must not be blank\./;
+  assertFailed(await line.run(['partners', 'create', '--name', ' \u00a0']), 2, blank);
+  assertFailed(await line.run(['partners', 'rename', '.', '  ']), 2, blank);
+  const exported = await line.run(['partners', 'export']);
+  assertFailed(
+    await line.run(['partners', 'import', '-'], { input: exported.stdout }),
+    1,
+    /^line 1: id: INVALID_CHARACTER: Choose another id: /m,
+    /^line 1: name: VALUE_EMPTY: /m,
+  );
+  assert.match((await line.run(['export', 'grants'])).stdout, /^\{"id":"\.\.",.*"customer_id":"\."/);
+  const revoked = await line.json<Partner>('grants', 'revoke', '..', '--customer', '.');
+  assert.equal(revoked.status, 'REVOKED');
+  assert.equal((await line.json<Partner>('partners', 'rename', '.', 'Dot')).name, 'Dot');
 });
 
 /** Commands for one partner, except the id of the partner at their end. */

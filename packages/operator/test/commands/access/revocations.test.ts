@@ -14,6 +14,7 @@ import {
   start,
   withPartners,
 } from '../../../../testkit/fixtures/run.ts';
+import { until } from '../../../../testkit/fixtures/until.ts';
 import { freePort, listenOnAnyPort } from '../../../../testkit/servers/free-port.ts';
 
 const revocations = {
@@ -81,6 +82,20 @@ test('a revocation waits for a locked database, says so, and succeeds unless int
   assert.deepEqual(['k1', 'k2', 'k3'].map(statusOf), ['revoked', 'revoked', 'active']);
   const grants = await line.json<{ status: string }[]>('grants', 'list', '--partner', 'acme');
   assert.deepEqual(pluck(grants, 'status'), ['REVOKED']);
+});
+
+test('a rotation that waits past its expiry issues nothing, and the old key works', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const words = ['keys', 'create', '--partner', 'acme', '--scope', 'BRANDS_READ'];
+  const { id } = await line.json<{ id: string }>(...words);
+  const unlock = lockOf(line);
+  const expiryMs = Date.now() + 500;
+  const expiry = new Date(expiryMs).toISOString();
+  const rotated = line.run(['keys', 'rotate', id, '--overlap', '0s', '--expires-at', expiry]);
+  await until(20_000, () => Date.now() > expiryMs);
+  unlock();
+  assertFailed(await rotated, 2, / in the future/);
+  assert.deepEqual(pluck(await line.json<{ status: string }[]>('keys', 'list'), 'status'), ['active']);
 });
 
 test('says that access continues if a revocation fails, and only then', async () => {

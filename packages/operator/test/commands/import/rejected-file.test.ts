@@ -62,6 +62,14 @@ for (const engine of engines) {
     assert.equal(fed.status, 0, fed.stderr);
     assert.match(fed.stderr, /^line 1 \(id u\): customer_id: CUSTOMER_ERASED: /m);
     assert.deepEqual(kept(line, 'fed.jsonl').toSorted(), [...expected, [3, 'INVALID_JSON', 'nonsense']]);
+
+    const grants = ['c', 'a', 'b'].map((id) => ({ id, partner_id: 'acme', customer_id: 'alice' }));
+    const granted = ['import', 'grants', '-', '--follow', '--rejected-file', 'grants.jsonl'];
+    await line.run(granted, { input: grants.map((grant) => `${JSON.stringify(grant)}\n`).join('') });
+    assert.deepEqual(
+      kept(line, 'grants.jsonl'),
+      grants.map((grant, index) => [index + 1, 'CUSTOMER_ERASED', JSON.stringify(grant)]),
+    );
   });
 
   test(`writes nothing if the file cannot be written, on ${engine}`, async (t) => {

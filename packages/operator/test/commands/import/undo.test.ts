@@ -1,6 +1,7 @@
 /** Imports that are taken back, and imports that replace newer records. */
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { byTest } from '../../../../testkit/fixtures/fixture.ts';
@@ -39,6 +40,38 @@ for (const engine of engines) {
     assert.deepEqual(await line.exported('balances'), before);
     const again = await line.imported('balances', 'undo.jsonl', '--overwrite');
     assert.deepEqual([again.written, again.deleted, again.unchanged], [0, 0, 1_503]);
+  });
+
+  test(`the audit entry has the digest of the input and the name of the undo file: ${engine}`, async (t) => {
+    const line = await openLine(t, engine);
+    const detailsOf = async (...words: string[]) => {
+      const { status, stderr } = await line.run(['import', 'balances', ...words], { input });
+      assert.equal(status, 0, stderr);
+      const [entry] = await line.store.listAudit({ action: 'import balances', limit: 1 });
+      return entry!.details;
+    };
+    const sha256 = (bytes: string | Buffer) => createHash('sha256').update(bytes).digest('hex');
+    const untimed = { ...balance('u', 1), customer_id: 'zoe', updated_at: undefined, created_at: undefined };
+    const input = `\ufeff${JSON.stringify(untimed)}\r\n\n${JSON.stringify(balance('n', 1))}`;
+
+    // The last line is not in the order of the ids, so the file is read a second time.
+    const many = Array.from({ length: 3_000 }, (_, index) => balance(`m${index + 1_000}`, index));
+    const file = line.write('given.jsonl', [...many, balance('a', 1)]);
+    const digest = sha256(readFileSync(line.here(file)));
+    const { source, ...imported } = await detailsOf(file);
+    assert.deepEqual([source, imported.sha256, imported.undo_file], [file, digest, undefined]);
+
+    const zoe = line.write('zoe.jsonl', [balance('z', 1, { customer_id: 'zoe' })]);
+    mkdirSync(line.here('undos'));
+    const undone = await detailsOf(zoe, '--undo-file', 'undos/undo.jsonl');
+    assert.deepEqual([undone.sha256, undone.undo_file], [sha256(readFileSync(line.here(zoe))), 'undo.jsonl']);
+
+    // The text of a line that the store rejects is read once more.
+    await line.store.eraseCustomer('zoe', byTest);
+    const piped = await detailsOf('-', '--skip-invalid', '--rejected-file', 'rejected.jsonl');
+    assert.deepEqual([piped.source, piped.sha256, piped.rejected], ['standard input', sha256(input), 1]);
+    const fed = await detailsOf('-', '--follow');
+    assert.deepEqual([fed.feed, fed.sha256], ['end', undefined]);
   });
 
   test(`an undo file takes brands of several partners and --delete-missing back, on ${engine}`, async (t) => {

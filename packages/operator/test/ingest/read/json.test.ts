@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { anyText } from '../../../../../checks/fuzz/words.ts';
 import { InexactNumber, readAnyJson, readJson } from '../../../src/ingest/read/json.ts';
+import { readJsonList } from '../../../src/ingest/read/json-array.ts';
 
 test('keeps the digits of every number that is not a plain integer, at any depth', () => {
   assert.deepEqual(readJson('{"a":[1,1.0,{"b":-0}],"__proto__":2e0}'), {
@@ -96,15 +97,119 @@ const { json } = fc.letrec<Record<'json' | 'member', string>>((tie) => ({
     .chain(([key, value]) => fc.constantFrom(`${key}:${value}`, `${key} : ${value}`)),
 }));
 
+const jumbled = fc.array(fc.constantFrom(...pieces), { maxLength: 12 }).map((parts) => parts.join(''));
+/** Some characters are replaced by a piece. */
+const changed = (texts: fc.Arbitrary<string>) =>
+  fc
+    .tuple(texts, fc.constantFrom('', '\ufeff', '\n', ...pieces), fc.nat(60), fc.nat(2))
+    .map(([text, piece, at, cut]) => text.slice(0, at) + piece + text.slice(at + cut));
+
 test('reads simple lines the fast way, with the same result', () => {
-  const jumbled = fc.array(fc.constantFrom(...pieces), { maxLength: 12 }).map((parts) => parts.join(''));
-  const changed = fc
-    .tuple(json, fc.constantFrom(...pieces), fc.nat(60))
-    .map(([text, piece, at]) => text.slice(0, at) + piece + text.slice(at));
   fc.assert(
-    fc.property(fc.oneof(json, changed, jumbled), (text) => {
+    fc.property(fc.oneof(json, changed(json), jumbled), (text) => {
       assert.deepEqual(readJson(text), readAnyJson(text), text);
     }),
     { numRuns: 2_000 },
+  );
+});
+
+/** The values of a list that is sent in pieces of this size, or undefined if it is refused. */
+async function itemsOf(text: string, size = 7): Promise<unknown[] | undefined> {
+  const bytes = Buffer.from(text);
+  const starts = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) => index * size);
+  const notJson = new Error();
+  try {
+    const read = readJsonList(
+      starts.map((start) => bytes.subarray(start, start + size)),
+      () => notJson,
+    );
+    const items = (await Array.fromAsync(read())).flat();
+    assert.deepEqual(
+      items.map(({ line }) => line),
+      items.map((_, index) => index + 1),
+    );
+    return items.map((item) => ('value' in item ? item.value : item.rejections.map(({ code }) => code)));
+  } catch (error) {
+    assert.equal(error, notJson);
+    return undefined;
+  }
+}
+
+test('reads a list item by item, however it is cut', async () => {
+  const rows: [string, unknown[]][] = [
+    ['[{"a":"x,]\\"[\\\\"} ,\n[1,\r\n\t2]]', [{ a: 'x,]"[\\' }, [1, 2]]],
+    [' \n[ ]\r\n', []],
+    ['\ufeff [1,"\ufeff"] ', [1, '\ufeff']],
+    ['[{"a":"}]"},{"b":"[{"}]', [{ a: '}]' }, { b: '[{' }]],
+    ['[[[]],{"a":{}}]', [[[]], { a: {} }]],
+    ['[{"a":1,"a":2},{}]', [['DUPLICATE_KEY'], {}]],
+    [`[{},"${'x'.repeat(1024 * 1024)}"]`, [{}, ['INVALID_JSON']]],
+  ];
+  for (const [text, items] of rows) {
+    for (const size of text.length > 100 ? [65_536] : [1, 2, 3, 100]) {
+      assert.deepEqual(await itemsOf(text, size), items, text.slice(0, 100));
+    }
+  }
+});
+
+test('refuses a whole list if any part of it is not JSON', async () => {
+  const braces = ['[{}}', '[}', '[1}', '[{"a":1]}', '[[1}]', '[{]}]', '[{]]', '[{"a":[}]}]', '[{}]]', '[]}'];
+  const commas = ['[,]', '[,1]', '[1,]', '[1,,2]', '[{}{}]', '[{} {}]', '[1 2]', '["a""b"]', '[{},{}{}]'];
+  const ends = [
+    '',
+    ' ',
+    '[',
+    '[{}',
+    '[{},',
+    '[{',
+    '["a]',
+    '["a\\"]',
+    '[{"a":"}]',
+    ']',
+    '[] x',
+    '[][]',
+    '[],',
+  ];
+  const marks = [' \ufeff[]', '\ufeff\ufeff[]', '[]\ufeff', '[\ufeff]', '[\ufeff1]', '\ufeff'];
+  const others = [
+    '{}',
+    '1',
+    '"[]"',
+    '[x]',
+    '[{a:1}]',
+    '["a\nb"]',
+    '["\\\n"]',
+    '\f[]',
+    '[\v]',
+    '[\0]',
+    '[01]',
+    '[//\n]',
+  ];
+  for (const text of [...braces, ...commas, ...ends, ...marks, ...others]) {
+    for (const size of [1, 100]) assert.equal(await itemsOf(text, size), undefined, JSON.stringify(text));
+  }
+});
+
+test('takes the lists that JSON.parse takes, and reads them alike', async () => {
+  const list = fc.array(json, { maxLength: 4 }).map((items) => `[${items.join(',')}]`);
+  const jumbledList = jumbled.map((text) => `[${text}]`);
+  const plain = (_key: string, value: unknown) =>
+    value instanceof InexactNumber ? Number(value.source) : value;
+  await fc.assert(
+    fc.asyncProperty(fc.oneof(list, changed(list), jumbled, jumbledList), async (text) => {
+      const found = await itemsOf(text);
+      let parsed: unknown;
+      try {
+        // One byte order mark at the start is taken.
+        parsed = JSON.parse(text.replace(/^\ufeff/, ''));
+      } catch {}
+      assert.equal(found?.length, Array.isArray(parsed) ? parsed.length : undefined, text);
+      for (const [index, item] of (found ?? []).entries()) {
+        const isRepeated = Array.isArray(item) && item[0] === 'DUPLICATE_KEY';
+        const expected = (parsed as unknown[])[index];
+        if (!isRepeated) assert.equal(JSON.stringify(item, plain), JSON.stringify(expected), text);
+      }
+    }),
+    { numRuns: 1_000 },
   );
 });

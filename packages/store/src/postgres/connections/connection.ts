@@ -57,7 +57,7 @@ export class Connection extends pg.Client {
   readonly prepared: Prepared = new Map();
   readonly #socket: Socket;
 
-  constructor(config: pg.ClientConfig) {
+  constructor(config: pg.ClientConfig & { readonly connectionString: string }) {
     const socket = new Socket();
     guard(socket);
     super({
@@ -66,6 +66,7 @@ export class Connection extends pg.Client {
       application_name: 'partner-network',
       types,
       ...config,
+      connectionString: withCertificates(config.connectionString),
       stream: () => socket,
     });
     this.#socket = socket;
@@ -108,6 +109,21 @@ export class Connection extends pg.Client {
     const late = () => new Error('The server does not close the connection.');
     await within(postgresBounds.postgresCloseMs, this.end(), late).catch(() => this.abandon());
   }
+}
+
+/** Adds the files of PGSSLROOTCERT, PGSSLCERT and PGSSLKEY to an address: `pg` does not read them. */
+function withCertificates(url: string): string {
+  const completed = new URL(url);
+  const { searchParams } = completed;
+  const mode = searchParams.get('sslmode') || process.env.PGSSLMODE || 'disable';
+  const { PGSSLROOTCERT: sslrootcert, PGSSLCERT: sslcert, PGSSLKEY: sslkey } = process.env;
+  for (const [name, path] of Object.entries({ sslrootcert, sslcert, sslkey })) {
+    if (mode === 'disable' || !path || searchParams.has(name)) continue;
+    searchParams.set(name, path);
+    // Beside a certificate in the address, `pg` does not read PGSSLMODE.
+    searchParams.set('sslmode', mode);
+  }
+  return completed.href;
 }
 
 /** The address with an `application_name`, which the server shows for its connections. */

@@ -11,19 +11,8 @@ import { replayed, type Statement } from '../statements.ts';
 import { begin, Connection, urlUnderName } from './connection.ts';
 import { breaksConnection, translated, unreachable } from './errors.ts';
 import { runPrepared } from './prepared.ts';
+import type { Source } from './server.ts';
 import { planSettings, timeStyle } from './session.ts';
-
-/** The server that a pool connects to. */
-export interface Source {
-  /** Its current address, which changes on a failover. */
-  readonly url: string;
-  /** Resolves when the server can be used, usually at once. Rejects after a short wait. */
-  whenAvailable(): Promise<void>;
-  /** Rejects a new connection that leads to a wrong server. */
-  examine(connection: Connection, timeoutMs?: number): Promise<void>;
-  /** Calls back when a lost server is found again. `isOther` says whether another server took its place. */
-  onReturn?(listener: (isOther: boolean) => void): void;
-}
 
 export interface PoolSettings extends Pick<StoreOptions, 'connections' | 'keepsSession'> {
   readonly source: Source;
@@ -31,6 +20,8 @@ export interface PoolSettings extends Pick<StoreOptions, 'connections' | 'keepsS
   readonly isServing: boolean;
   /** The `application_name` of its connections, if it differs from the name in the address. */
   readonly name?: string;
+  /** The age at which a connection is replaced. */
+  readonly lifetimeMs?: number;
   /** How long a caller waits for a connection. */
   readonly waitMs?: number;
   /** The timeout of a statement. */
@@ -45,6 +36,7 @@ const late = () => new Error('Query read timeout');
 
 class PooledConnection extends Connection {
   readonly openedMs = performance.now();
+  isOpen = false;
   idleSinceMs = 0;
   /** Set when it must be closed instead of becoming idle. */
   isRetired = false;
@@ -55,6 +47,7 @@ class PooledConnection extends Connection {
  * out and in took 17 to 20 % of a statement's CPU. A connection is opening, busy or idle:
  *
  *     opening -> busy     it connected to the right server, for its caller or the longest waiting caller
+ *     opening -> closed   it did not; its caller waits for an open connection if one is left
  *     busy -> busy        its statement is done, and the longest waiting caller gets it
  *     busy -> idle        its statement is done, and no caller waits
  *     idle -> busy        a caller takes the connection that became idle last
@@ -107,6 +100,7 @@ export class Pool implements Sql {
       await opened.connect();
       // A command waits for a busy server. A request must be answered in time.
       await source.examine(opened, isServing ? undefined : this.#statementMs);
+      opened.isOpen = true;
       return opened;
     } catch (error) {
       if (connection !== undefined) this.#remove(connection);
@@ -118,12 +112,18 @@ export class Pool implements Sql {
     return this.#all.size >= this.#settings.connections;
   }
 
+  /** Whether a connection works that callers can wait for, even if the server takes no new ones. */
+  #hasOpen(): boolean {
+    return this.#all.values().some(({ isOpen, isRetired }) => isOpen && !isRetired);
+  }
+
   /** Opens a connection for a waiting caller if the pool is not full. */
   #openForWaiting(): void {
     if (this.#waiting.length === 0 || this.#isFull()) return;
     this.#open().then(
       (connection) => this.#release(connection),
       (error) => {
+        if (this.#hasOpen()) return;
         this.#waiting.fail(error);
         this.#openForWaiting();
       },
@@ -134,8 +134,8 @@ export class Pool implements Sql {
     this.#all.delete(connection);
     void connection.leave();
     if (this.#all.size === 0) this.#closing?.resolve();
-    // Not now: if it did not open, its own caller has to fail first.
-    setImmediate(() => this.#openForWaiting());
+    // Not now: if it did not open, its own caller has to fail first, or waits for another with the rest.
+    if (connection.isOpen || !this.#hasOpen()) setImmediate(() => this.#openForWaiting());
   }
 
   /** Closes the connection: now if it is idle, or else when its work is done. */
@@ -151,8 +151,8 @@ export class Pool implements Sql {
   #retireOne(): void {
     const nowMs = performance.now();
     const { postgresLifetimeMs, postgresIdleMs } = postgresBounds;
-    const isOld = ({ openedMs, isRetired }: PooledConnection) =>
-      !isRetired && nowMs - openedMs > postgresLifetimeMs;
+    const { lifetimeMs = postgresLifetimeMs } = this.#settings;
+    const isOld = ({ openedMs, isRetired }: PooledConnection) => !isRetired && nowMs - openedMs > lifetimeMs;
     const due =
       this.#all.values().find(isOld) ??
       this.#idle.find(({ idleSinceMs }) => nowMs - idleSinceMs > postgresIdleMs);
@@ -171,7 +171,13 @@ export class Pool implements Sql {
     await this.#settings.source.whenAvailable();
     const connection = this.#idle.pop();
     if (connection !== undefined) return connection;
-    if (!this.#isFull()) return this.#open();
+    if (!this.#isFull()) {
+      const opened = await this.#open().catch((error) => {
+        if (!this.#hasOpen()) throw error;
+        return this.#idle.pop();
+      });
+      if (opened !== undefined) return opened;
+    }
     const startMs = performance.now();
     try {
       return await traced('wait for a connection', 'internal', {}, this.#waiting.wait);

@@ -8,9 +8,9 @@ import { StoreUnavailable } from '../../port.ts';
 import type { Value } from '../../sql/statement.ts';
 import { replayed, type Statement, written } from '../statements.ts';
 import { addressOf } from './connection.ts';
-import { Pool, type PoolSettings, type Rows, type Source } from './pool.ts';
+import { Pool, type PoolSettings, type Rows } from './pool.ts';
 import type { PrimaryWatch } from './primary-watch.ts';
-import { examineReplica } from './server.ts';
+import { examineReplica, type Source } from './server.ts';
 
 export type Replicas = ReturnType<typeof createReplicas>;
 

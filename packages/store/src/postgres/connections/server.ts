@@ -19,6 +19,18 @@ export interface Server {
   readonly database: string;
 }
 
+/** The server that a pool connects to. */
+export interface Source {
+  /** Its current address, which changes on a failover. */
+  readonly url: string;
+  /** Resolves when the server can be used, usually at once. Rejects after a short wait. */
+  whenAvailable(): Promise<void>;
+  /** Rejects a new connection that leads to a wrong server. */
+  examine(connection: Connection, timeoutMs?: number): Promise<void>;
+  /** Calls back when a lost server is found again. `isOther` says whether another server took its place. */
+  onReturn?(listener: (isOther: boolean) => void): void;
+}
+
 /** Reads none of our tables, so that a lock on a table cannot make a server look silent. */
 const facts = `
   case when pg_is_in_recovery() then 'standby' else 'primary' end as role,

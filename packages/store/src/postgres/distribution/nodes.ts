@@ -88,13 +88,35 @@ export function createProbe(run: Run): () => Promise<Probed> {
   };
 }
 
-/** Probes at most once a second. Resolves to a sentence for each part of the database that does not work. */
+/**
+ * Probes at most once a second. Resolves to a sentence for each part of the database that does not work.
+ * Connections of `run` live for `probeLifetimeMs`, so that a probe soon needs a new one. Without a new one
+ * for `unopenedMs` it rejects: older connections still answer, but not for long. One attempt may fail.
+ */
 export function createReadiness(run: Run): () => Promise<readonly string[]> {
-  const probe = createProbe(run);
+  let unopened: { readonly sinceMs: number; readonly fault: string } | undefined;
+  const probe = createProbe(async (work) => {
+    let isOpen = false;
+    const running = run((connection) => {
+      isOpen = true;
+      unopened = undefined;
+      return work(connection);
+    });
+    return running.catch((error: Error) => {
+      const fault = `No new connection to the database can be opened. ${error.message}`;
+      if (!isOpen) unopened = { sinceMs: unopened?.sinceMs ?? performance.now(), fault };
+      throw error;
+    });
+  });
   let shared: Promise<readonly string[]> | undefined;
 
   async function check(): Promise<readonly string[]> {
     const { nodes, silent, tables } = await probe();
+    if (unopened !== undefined) {
+      const { sinceMs, fault } = unopened;
+      if (performance.now() - sinceMs > postgresBounds.unopenedMs) throw new StoreUnavailable(fault);
+      return [fault];
+    }
     // Without a name it is slow. The watch of the primary decides whether it answers.
     if (silent.length === nodes.length && nodes[0]?.name !== undefined) {
       throw new StoreUnavailable(`No database node answers. ${silent[0]!.reason}`);

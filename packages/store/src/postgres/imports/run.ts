@@ -202,7 +202,8 @@ export class Run implements ImportRun {
     await this.#outbox.flushAll();
     const [placed, staged] = [this.#placed, this.#staged.rows];
     const { missing, ...merged } = await this.#mergeAll();
-    const { stale, rejected } = merged;
+    const { stale } = merged;
+    const rejected = merged.rejected.toSorted((one, two) => one.line - two.line);
     const isKept = mode === 'keep' && (rejected.length === 0 || skipsRejected === true);
     const written = placed + merged.written;
     const unchanged = placed + staged - written - stale - merged.deleted - rejected.length;

@@ -1,4 +1,5 @@
-/** Administrative keys, in SQL that both engines understand. */
+/** Administrative keys and ended sessions, in SQL that both engines understand. */
+import { toTime } from '@partner-network/common/times';
 import type { AdminRole } from '@partner-network/contract/admin/roles';
 import type { AdminKey, AdminKeyOnFile, AdminKeys } from '../../port.ts';
 import { type Row, type Sql, withoutNulls } from '../statement.ts';
@@ -16,6 +17,8 @@ const table: KeyTable<AdminKey> = {
 
 const nearestAdminKey = nearest('$1', 'k.id, k.role, k.expires_at, k.revoked_at', 'admin_keys');
 
+const insertEnded = 'insert into ended_sessions (digest, ends_at) values ($1, $2) on conflict do nothing';
+
 export function createAdminKeys(sql: Sql): AdminKeys {
   const { create, select, revoke, rotate } = createKeyChanges(sql, table);
   return {
@@ -25,6 +28,13 @@ export function createAdminKeys(sql: Sql): AdminKeys {
     listAdminKeys: () => select('order by id'),
     revokeAdminKey: revoke,
     rotateAdminKey: rotate,
+    endSession: (digest, endsAt) =>
+      sql.transaction(function* () {
+        yield ['delete from ended_sessions where ends_at <= $1', toTime(Date.now())];
+        yield [insertEnded, digest, endsAt];
+      }),
+    isSessionEnded: async (digest) =>
+      (await sql.rows('select ends_at from ended_sessions where digest = $1', digest)).length > 0,
   };
 }
 

@@ -88,7 +88,7 @@ export function createImportWrites(
       attempt(db, () => {
         if (!db.isTransaction) beginWriting();
         if (deletesMissing) writes.deleteMissing();
-        const rejected = staged > 0 ? writes.move() : [];
+        const rejected = (staged > 0 ? writes.move() : []).toSorted((one, two) => one.line - two.line);
         const { written, stale, deleted, missing } = tally;
         const unchanged = placed + staged - written - stale - deleted - rejected.length;
         const isKept = mode === 'keep' && (rejected.length === 0 || skipsRejected);

@@ -49,6 +49,8 @@ function outputTo({ stdout, stderr }: Streams): Output {
     // A remark may repeat an argument, such as a key that was pasted as an id.
     remark: (text) => stderr.write(`${maskSecrets(printable(text))}\n`),
   };
+  // If nobody reads the remarks any more, a feed goes on: without a listener, this error would end it.
+  stderr.on('error', () => {});
   // The reader of a pipe may stop, as `| head` does. A streaming command then ends; any other finishes
   // its work and exits with its own status. Every other write error means that output was lost.
   stdout.on('error', (error: NodeJS.ErrnoException) => {

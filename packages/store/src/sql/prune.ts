@@ -12,8 +12,11 @@ export function createPruning(rows: Sql['rows'], audit: Sql['rows'], table: 'rec
     return Number(counted?.found ?? 0);
   }
 
-  /** Deletes a few thousand rows, by time and not by row: a distributed database can do so at once. */
-  async function pruneBatch(olderThan: string): Promise<number> {
+  /**
+   * Deletes a few thousand rows, by time and not by row: a distributed database can do so at once. `isLast` if
+   * no older row is left. A batch that deletes nothing need not be the last: another command may prune, too.
+   */
+  async function pruneBatch(olderThan: string) {
     const [last] = await rows(
       `select at from ${table} where at < $1 order by at limit 1 offset $2`,
       olderThan,
@@ -23,7 +26,7 @@ export function createPruning(rows: Sql['rows'], audit: Sql['rows'], table: 'rec
       last === undefined
         ? await rows(`delete from ${table} where at < $1 returning 1 as gone`, olderThan)
         : await rows(`delete from ${table} where at <= $1 returning 1 as gone`, last.at as string);
-    return removed.length;
+    return { removed: removed.length, isLast: last === undefined };
   }
 
   /**
@@ -37,12 +40,13 @@ export function createPruning(rows: Sql['rows'], audit: Sql['rows'], table: 'rec
     await rows(`delete from ${table} where false returning 1 as gone`);
     await audit(...changeStatement(by, table, { before: olderThan, [table]: found }));
     let total = 0;
-    for (let removed = -1; removed !== 0; total += removed) {
+    for (;;) {
+      const { removed, isLast } = await pruneBatch(olderThan);
+      total += removed;
+      if (isLast) return total;
       // `serve` can write its own rows between two batches.
-      if (total > 0) await wait(receiptsBounds.receiptsPruneRestMs);
-      removed = await pruneBatch(olderThan);
+      await wait(receiptsBounds.receiptsPruneRestMs);
     }
-    return total;
   }
 
   return { count, prune };

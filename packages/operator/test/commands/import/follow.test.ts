@@ -53,6 +53,15 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   });
 }
 
+test('goes on when nobody reads its standard error any more', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const { child, said, ended } = startFeed(t, line);
+  child.stderr.destroy();
+  child.stdin.end(`nonsense\n${brandLine('a')}nonsense\n${brandLine('b')}`);
+  assert.deepEqual(await ended, [0, null]);
+  assert.equal(said.stdout, '4 read, 2 written, 0 unchanged, 0 stale, 0 deleted, 2 rejected.\n');
+});
+
 test('its metrics count lines by kind, and say when a line was committed', async (t) => {
   const line = await withPartners(t, ['acme']);
   const { child, said } = startFeed(t, line, '--ops-port', '0');

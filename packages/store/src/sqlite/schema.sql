@@ -261,30 +261,13 @@ begin
 end;
 
 CREATE TRIGGER api_keys_replace_nothing before insert on api_keys
-when exists (
-  select 1 from api_keys as stored
-  where (stored.id = new.id or stored.digest = new.digest) and (
-    new.id <> stored.id or new.partner_id <> stored.partner_id or new.digest <> stored.digest
-    or new.last_four <> stored.last_four or new.scopes <> stored.scopes or new.created_at <> stored.created_at
-    or (stored.created_by is not null and new.created_by is not stored.created_by)
-    or (stored.revoked_at is not null and new.revoked_at is not stored.revoked_at)
-    or (stored.expires_at is not null and (new.expires_at is null or new.expires_at > stored.expires_at))
-  )
-)
+when exists (select 1 from api_keys where id = new.id or digest = new.digest)
 begin
   select raise(abort, 'api_keys: a key is never replaced');
 end;
 
 CREATE TRIGGER admin_keys_replace_nothing before insert on admin_keys
-when exists (
-  select 1 from admin_keys as stored
-  where (stored.id = new.id or stored.digest = new.digest) and (
-    new.id <> stored.id or new.digest <> stored.digest or new.last_four <> stored.last_four
-    or new.role <> stored.role or new.created_at <> stored.created_at or new.created_by <> stored.created_by
-    or (stored.revoked_at is not null and new.revoked_at is not stored.revoked_at)
-    or (stored.expires_at is not null and (new.expires_at is null or new.expires_at > stored.expires_at))
-  )
-)
+when exists (select 1 from admin_keys where id = new.id or digest = new.digest)
 begin
   select raise(abort, 'admin_keys: a key is never replaced');
 end;

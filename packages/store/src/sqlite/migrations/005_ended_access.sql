@@ -1,33 +1,17 @@
 -- Access that has ended stays ended.
 
--- "replace into" deletes the old row without a delete trigger, and "insert or replace" does the same. An
--- upsert also runs the triggers of an insert, so they compare: the new row may only have less access.
+-- "replace into" and "insert or replace" delete the old row without a delete trigger. No statement inserts a
+-- stored key. Imports upsert grants, and SQLite also runs the triggers of an insert for that. So the trigger
+-- on grants compares: the new row may only have less access.
 
 create trigger api_keys_replace_nothing before insert on api_keys
-when exists (
-  select 1 from api_keys as stored
-  where (stored.id = new.id or stored.digest = new.digest) and (
-    new.id <> stored.id or new.partner_id <> stored.partner_id or new.digest <> stored.digest
-    or new.last_four <> stored.last_four or new.scopes <> stored.scopes or new.created_at <> stored.created_at
-    or (stored.created_by is not null and new.created_by is not stored.created_by)
-    or (stored.revoked_at is not null and new.revoked_at is not stored.revoked_at)
-    or (stored.expires_at is not null and (new.expires_at is null or new.expires_at > stored.expires_at))
-  )
-)
+when exists (select 1 from api_keys where id = new.id or digest = new.digest)
 begin
   select raise(abort, 'api_keys: a key is never replaced');
 end;
 
 create trigger admin_keys_replace_nothing before insert on admin_keys
-when exists (
-  select 1 from admin_keys as stored
-  where (stored.id = new.id or stored.digest = new.digest) and (
-    new.id <> stored.id or new.digest <> stored.digest or new.last_four <> stored.last_four
-    or new.role <> stored.role or new.created_at <> stored.created_at or new.created_by <> stored.created_by
-    or (stored.revoked_at is not null and new.revoked_at is not stored.revoked_at)
-    or (stored.expires_at is not null and (new.expires_at is null or new.expires_at > stored.expires_at))
-  )
-)
+when exists (select 1 from admin_keys where id = new.id or digest = new.digest)
 begin
   select raise(abort, 'admin_keys: a key is never replaced');
 end;

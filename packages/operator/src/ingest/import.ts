@@ -40,6 +40,8 @@ export interface ImportOptions
   /** Delete what the file does not contain. The function is called before, and throws to prevent it. */
   readonly deleteMissing?: ((counts: Missing) => Promise<void>) | undefined;
   readonly audit?: ImportAudit | undefined;
+  /** What to add to the details of the audit entry. Called when all is read. */
+  auditDetails?(): ImportAudit['details'];
   /** Gets each rejected line. */
   readonly rejectedFile?: RejectedFile | undefined;
   /** Ends the import, unless its commit has begun. */
@@ -151,12 +153,13 @@ async function importOn(
   await run.stage(batch.take());
   if (deleteMissing !== undefined) await deleteMissing(await run.countMissing());
   options.onWriting?.(read - rejected.count());
+  const details = { ...audit?.details, ...options.auditDetails?.() };
   const mode = dryRun || isLost ? 'try' : 'keep';
   const keepRefused = rejectedFile && ((lines: Refused) => addRefused(rejectedFile, source, lines));
   const { rejected: refused, ...counts } = await run.write({
     mode,
     skipsRejected,
-    audit: audit && { ...audit, rejected: rejected.count() },
+    audit: audit && { ...audit, details, rejected: rejected.count() },
     ...(keepRefused && { onRejected: keepRefused }),
   });
   const isWritten = mode === 'keep' && (refused.length === 0 || skipsRejected);

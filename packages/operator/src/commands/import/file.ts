@@ -7,13 +7,7 @@ import type { Output } from '@partner-network/common/command-line/output';
 import { createProgress } from '@partner-network/common/command-line/progress';
 import { InterruptedError, OperatorError } from '@partner-network/common/operator-error';
 import { onStop } from '@partner-network/common/signals';
-import {
-  type ImportAudit,
-  type Missing,
-  type Store,
-  StoreUnavailable,
-  UncertainCommit,
-} from '@partner-network/store/port';
+import { type Missing, type Store, StoreUnavailable, UncertainCommit } from '@partner-network/store/port';
 import { hasFailed, type ImportOptions, importRecords } from '../../ingest/import.ts';
 import { kinds } from '../../ingest/kinds.ts';
 import { readJsonLines } from '../../ingest/read/json-lines.ts';
@@ -73,7 +67,7 @@ export async function importFile(
     const source = () => readCsv?.(bytes(), kinds[choices.kind].schema) ?? readJsonLines(bytes());
     const report = await importRecords(store, source, {
       ...choices,
-      audit: choices.audit && withFiles(choices.audit, sha256, undoPath),
+      auditDetails: () => ({ sha256: sha256(), undo_file: undoPath && sourceName(undoPath) }),
       pace: size === undefined ? 'slow' : 'fast',
       ...(choices.deleteMissing && {
         deleteMissing: async (missing: Missing) => {
@@ -124,17 +118,6 @@ function hashed(input: string, onBytes: (count: number) => void, stop: AbortSign
     return bytesOf(input, { taken, stop });
   };
   return { bytes, sha256: () => hash.digest('hex') };
-}
-
-/** The digest is known when the entry is written: then the whole input was read. */
-function withFiles(audit: ImportAudit, sha256: () => string, undoPath: string | undefined): ImportAudit {
-  const undo = undoPath === undefined ? {} : { undo_file: sourceName(undoPath) };
-  return {
-    ...audit,
-    get details() {
-      return { ...audit.details, sha256: sha256(), ...undo };
-    },
-  };
 }
 
 /** Returns a function to call while an import waits. It reports a wait after a second, then every 10. */

@@ -13,7 +13,7 @@ import { createExpiry } from '../sql/keys/keys.ts';
 import { createMoves } from '../sql/moves.ts';
 import { connectToPrimary } from './connections/connect.ts';
 import { addressOf, type Connection, tryStatement, urlUnderName } from './connections/connection.ts';
-import { translated, unreachable } from './connections/errors.ts';
+import { late, translated, unreachable } from './connections/errors.ts';
 import { Pool, type PoolSettings } from './connections/pool.ts';
 import { PrimaryWatch } from './connections/primary-watch.ts';
 import { createReplicas } from './connections/replicas.ts';
@@ -91,7 +91,6 @@ export async function openPostgres(
     ping: () => primaryWatch.ping().then(readiness),
     tryWrite: () =>
       probes.onConnection((connection) => {
-        const late = () => new Error('Query read timeout');
         const trying = tryStatement(connection, triedStatement(), adminBounds.changeMs);
         return within(probeStatementMs, trying, late);
       }),

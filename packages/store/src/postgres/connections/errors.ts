@@ -78,6 +78,9 @@ export function unreachable(error: unknown): StoreUnavailable {
   return new StoreUnavailable(`The database refuses connections (${message}).`);
 }
 
+/** A statement got no answer in time. Its connection is closed. */
+export const late = () => new Error('Query read timeout');
+
 /**
  * False if the server rejected one statement and the connection can run the next one. A coordinator reports
  * with class 08 that it cannot reach another node. Its own connection then works on, unless it ends it.

@@ -9,7 +9,7 @@ import { StoreUnavailable } from '../../port.ts';
 import type { Row, Sql, Value } from '../../sql/statement.ts';
 import { replayed, type Statement } from '../statements.ts';
 import { begin, Connection, urlUnderName } from './connection.ts';
-import { breaksConnection, translated, unreachable } from './errors.ts';
+import { breaksConnection, late, translated, unreachable } from './errors.ts';
 import { runPrepared } from './prepared.ts';
 import type { Source } from './server.ts';
 import { planSettings, timeStyle } from './session.ts';
@@ -31,8 +31,6 @@ export interface PoolSettings extends Pick<StoreOptions, 'connections' | 'keepsS
 }
 
 export type Rows = readonly Row[];
-
-const late = () => new Error('Query read timeout');
 
 class PooledConnection extends Connection {
   readonly openedMs = performance.now();

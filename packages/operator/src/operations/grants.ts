@@ -109,7 +109,7 @@ export async function withRevocations(store: Store, grants: readonly Grant[]): P
         ({ seq, at, target, details }) =>
           ((target === grant.id && details.customer_id === grant.customer_id) ||
             (target === grant.customer_id && [details.grants].flat().includes(grant.id))) &&
-          // The entry of imported erasures names no customer.
+          // Imported erasures have one entry, which names no customer, so the times are compared, too.
           at >= grant.created_at &&
           erased.every((erasure) => erasure.seq < seq),
       );

@@ -18,11 +18,11 @@ const ofLine = '`written`, `unchanged`, `stale`, `deleted`, `rejected`';
 const metrics = {
   partner_network_ready: {
     type: 'gauge',
-    help: '1 if requests or lines can be processed, 0 without the database or while the instance drains. Of `admin` also 0 if it cannot write.',
+    help: '1 if requests or lines can be processed, 0 without the database or while the instance drains. With `admin`, also 0 if no change can be written.',
   },
   partner_network_write_probe: {
     type: 'gauge',
-    help: '1 if a change can be written, 0 if it fails. One is tried and rolled back every 15 seconds.',
+    help: '1 if a change can be written, 0 if not. Every 15 seconds, a change is tried and rolled back.',
     onlyWith: '`admin`',
   },
   partner_network_key_expiry_seconds: {

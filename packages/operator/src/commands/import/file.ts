@@ -11,10 +11,12 @@ import { type Missing, type Store, StoreUnavailable, UncertainCommit } from '@pa
 import { hasFailed, type ImportOptions, importRecords } from '../../ingest/import.ts';
 import { kinds } from '../../ingest/kinds.ts';
 import { readJsonLines } from '../../ingest/read/json-lines.ts';
-import { openRejectedFile } from '../../ingest/rejected-file.ts';
+import { openRejectedFile, type RejectedFile } from '../../ingest/rejected-file.ts';
 import type { collectRejectedLines } from '../../ingest/rejections.ts';
 import { openUndoFile } from '../../ingest/undo-file.ts';
 import { bytesOf, requireInput, sizeOf, sourceName, spooled, standardInput } from './input.ts';
+
+const newline = 0x0a;
 
 interface Files {
   readonly file: string;
@@ -54,16 +56,14 @@ export async function importFile(
   await requireInput(file);
   const rejectedFile = rejectedPath === undefined ? undefined : openRejectedFile(rejectedPath);
   opened.defer(() => rejectedFile?.close());
-  if (rejectedFile !== undefined && file !== standardInput && rejectedFile.isSameAs(statSync(file)))
-    throw new OperatorError(`${file} cannot be the input and the file of rejected lines. Name another file.`);
+  requireOther(rejectedFile, file);
   const undo = undoPath === undefined ? undefined : openUndoFile(undoPath);
   try {
     // A pipe can be read only once, and the text of a line that the store refuses is read again.
-    const isSpooled = rejectedFile !== undefined && size === undefined;
-    const input = isSpooled ? await spooled(file, opened, stop.signal) : file;
+    const input = rejectedFile && size === undefined ? await spooled(file, opened, stop.signal) : file;
     // CSV is loaded only if it is used.
     const { readCsv } = isCsv ? await import('../../ingest/read/csv.ts') : {};
-    const { bytes, sha256 } = hashed(input, progress.bytes, stop.signal);
+    const { bytes, sha256, endsInLine } = hashed(input, progress.bytes, stop.signal);
     const source = () => readCsv?.(bytes(), kinds[choices.kind].schema) ?? readJsonLines(bytes());
     const report = await importRecords(store, source, {
       ...choices,
@@ -87,6 +87,8 @@ export async function importFile(
       onRead: progress.done,
       onWriting: progress.writing,
     });
+    // A CSV record that was cut off can look complete.
+    if (isCsv && endsInLine()) remark('The last line has no line break. Check that the file is complete.');
     if (hasFailed(report, choices)) undo?.remove();
     else undo?.keep();
     return report;
@@ -106,18 +108,25 @@ export async function importFile(
   }
 }
 
-/** Reads the input, any number of times. `sha256` is the digest of the bytes that were read last. */
+function requireOther(rejectedFile: RejectedFile | undefined, file: string): void {
+  if (file !== standardInput && rejectedFile?.isSameAs(statSync(file)))
+    throw new OperatorError(`${file} cannot be the input and the file of rejected lines. Name another file.`);
+}
+
+/** Reads the input, any number of times. `sha256` and `endsInLine` are about the bytes that were read last. */
 function hashed(input: string, onBytes: (count: number) => void, stop: AbortSignal) {
   let hash = createHash('sha256');
+  let lastByte = newline;
   const taken = (chunk: Uint8Array) => {
     hash.update(chunk);
+    lastByte = chunk.at(-1) ?? lastByte;
     onBytes(chunk.length);
   };
   const bytes = () => {
     hash = createHash('sha256');
     return bytesOf(input, { taken, stop });
   };
-  return { bytes, sha256: () => hash.digest('hex') };
+  return { bytes, sha256: () => hash.digest('hex'), endsInLine: () => lastByte !== newline };
 }
 
 /** Returns a function to call while an import waits. It reports a wait after a second, then every 10. */

@@ -69,6 +69,10 @@ test('imports CSV from a file by its name, and from standard input on demand', a
   assert.deepEqual([report.written, await brandIds(line)], [2, ['a', 'b']]);
   const again = await line.run([...importBrands, '--format', 'csv'], { input: text });
   assert.deepEqual([again.status, JSON.parse(again.stdout).unchanged], [0, 2]);
+  assert.equal(again.stderr, '');
+  const cut = await line.run([...importBrands, '--format', 'csv'], { input: text.slice(0, -2) });
+  assert.deepEqual([cut.status, JSON.parse(cut.stdout).unchanged], [0, 2]);
+  assert.equal(cut.stderr, 'The last line has no line break. Check that the file is complete.\n');
   const unsaid = await line.run(importBrands, { input: text });
   assert.equal(JSON.parse(unsaid.stdout).rejected_count, 3);
   assert.match(

@@ -13,8 +13,8 @@ export function createPruning(rows: Sql['rows'], audit: Sql['rows'], table: 'rec
   }
 
   /**
-   * Deletes a few thousand rows, by time and not by row: a distributed database can do so at once. `isLast` if
-   * no older row is left. A batch that deletes nothing need not be the last: another command may prune, too.
+   * Deletes a few thousand rows, by time and not by row: a distributed database can do so at once. `isLast`
+   * if no older row is left. A batch that deletes nothing may not be the last: another command may prune, too.
    */
   async function pruneBatch(olderThan: string) {
     const [last] = await rows(

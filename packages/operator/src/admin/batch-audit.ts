@@ -9,6 +9,7 @@ type LineCounts = Record<keyof ImportCounts | 'rejected', number>;
 interface Series {
   readonly by: Author;
   readonly kind: ImportKind;
+  /** By the clock that nobody sets. */
   readonly startedMs: number;
   /** Names in `On-Behalf-Of`, or undefined, whose first batch that changes something has an entry. */
   readonly entered: Set<unknown>;
@@ -29,12 +30,15 @@ export class BatchAudit {
   readonly #store: Pick<Store, 'addAudit'>;
   readonly #log: Logger;
   readonly #series = new Map<string, Series>();
+  /** The entries about series that are over, until they are written. */
+  readonly #unwritten = new Set<Parameters<Store['addAudit']>>();
+  #writing = Promise.resolve();
   readonly #timer: NodeJS.Timeout;
 
   constructor(store: Pick<Store, 'addAudit'>, log: Logger) {
     this.#store = store;
     this.#log = log;
-    const endOld = () => void this.#end(Date.now() - adminBounds.auditMs);
+    const endOld = () => void this.#end(performance.now() - adminBounds.auditMs);
     this.#timer = setInterval(endOld, adminBounds.auditMs / 60).unref();
   }
 
@@ -49,31 +53,45 @@ export class BatchAudit {
     const name = nameOf(by, kind);
     const series = this.#series.get(name) ?? {
       // Without what the sender said of this batch alone.
-      ...{ by: { ...by, details: {}, reason: undefined }, kind, startedMs: Date.now() },
+      ...{ by: { ...by, details: {}, reason: undefined }, kind, startedMs: performance.now() },
       ...{ entered: new Set(), batches: 0, hasOwnEntry: false },
       counts: { written: 0, unchanged: 0, stale: 0, deleted: 0, rejected: 0 },
     };
     this.#series.set(name, series);
-    const isChange = counts.written + counts.deleted > 0;
-    if (isChange && series.entered.size >= adminBounds.auditNames) series.entered.clear();
-    if (isChange) series.entered.add(claimOf(by));
+    // A batch that began in the hour before may have no entry.
+    const hasEntry = audit !== undefined && counts.written + counts.deleted > 0;
+    if (hasEntry && series.entered.size >= adminBounds.auditNames) series.entered.clear();
+    if (hasEntry) series.entered.add(claimOf(by));
     series.batches += 1;
-    series.hasOwnEntry = series.batches === 1 && isChange && audit !== undefined;
+    series.hasOwnEntry = series.batches === 1 && hasEntry;
     for (const [outcome, lines] of Object.entries(counts))
       series.counts[outcome as keyof LineCounts] += lines;
   }
 
-  /** Writes the entries of series that began by this time. Logs the counts of an entry that fails. */
-  async #end(untilMs: number): Promise<void> {
-    for (const [name, series] of [...this.#series]) {
-      const { by, kind, startedMs, entered, hasOwnEntry, batches, counts } = series;
+  /** Ends the series that began by this time, and writes the entries about all that ended. */
+  #end(untilMs: number): Promise<void> {
+    for (const [name, { by, kind, startedMs, hasOwnEntry, batches, counts }] of this.#series) {
       if (startedMs > untilMs) continue;
       this.#series.delete(name);
-      if (entered.size === 0 || hasOwnEntry) continue;
-      const details = { source, batches, ...counts, duration_ms: Date.now() - startedMs };
-      await this.#store.addAudit(by, kind, details).catch((err) => {
+      if (counts.written + counts.deleted === 0 || hasOwnEntry) continue;
+      const duration_ms = Math.round(performance.now() - startedMs);
+      this.#unwritten.add([by, kind, { source, batches, ...counts, duration_ms }]);
+    }
+    // One after the other, so that no entry is written twice.
+    this.#writing = this.#writing.then(() => this.#write());
+    return this.#writing;
+  }
+
+  /** Logs the counts of an entry that fails. The next call tries it again. */
+  async #write(): Promise<void> {
+    for (const entry of this.#unwritten) {
+      try {
+        await this.#store.addAudit(...entry);
+        this.#unwritten.delete(entry);
+      } catch (err) {
+        const [, kind, details] = entry;
         this.#log.error({ err, kind, ...details }, 'the audit entry about batches cannot be written');
-      });
+      }
     }
   }
 

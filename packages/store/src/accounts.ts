@@ -120,6 +120,7 @@ export interface Accounts {
   /**
    * Issues a key with the old key's partner, name, scopes and lifetime. The old key's expiry never moves to a
    * later time. Issues nothing if the old key does not work any more, also if it was revoked a moment ago.
+   * Rejects with ExpiryNotInFuture if the new key would never work.
    */
   rotateKey(oldId: string, replacement: Replacement, by: Author): Promise<Rotated<ApiKey> | undefined>;
 

@@ -1,5 +1,5 @@
 /** The errors of the storage port. */
-import { OperatorError } from '@partner-network/common/operator-error';
+import { ConclusiveError, OperatorError } from '@partner-network/common/operator-error';
 import { Unavailable } from '@partner-network/common/unavailable';
 
 /** The database cannot answer now: unreachable, locked, out of disk. */
@@ -21,3 +21,18 @@ export class AccessDenied extends OperatorError {
 
 /** A record with this id already exists. */
 export class AlreadyExists extends Error {}
+
+/** A new key or grant would never work. Nothing was changed. */
+export class ExpiryNotInFuture extends ConclusiveError {
+  /** Whether no expiry was given: the lifetime of the old key has no future, because clocks differed. */
+  readonly isInherited: boolean;
+
+  constructor(isInherited: boolean) {
+    const inherited =
+      'The new key would have expired already, because the old key expires before its creation. ' +
+      'Nothing was changed. Pass --expires-at.';
+    const given = 'The expiry is not in the future any more, so nothing was changed.';
+    super(isInherited ? inherited : given, { exitStatus: 2 });
+    this.isInherited = isInherited;
+  }
+}

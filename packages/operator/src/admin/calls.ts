@@ -9,9 +9,9 @@ import {
 import type { Exchange } from '@partner-network/http/handle';
 import { parseParameters } from '@partner-network/http/parameters/parameters';
 import type { Cursors } from '@partner-network/service/cursors/cursors';
-import { type AdminKeyOnFile, type Store, StoreLocked } from '@partner-network/store/port';
+import { type AdminKeyOnFile, ExpiryNotInFuture, type Store, StoreLocked } from '@partner-network/store/port';
 import { timeRejection } from '../ingest/rejections.ts';
-import { ExpiryNotInFuture, IdConflict, Missing } from '../operations/errors.ts';
+import { IdConflict, Missing } from '../operations/errors.ts';
 import { KeyNotActive } from '../operations/keys.ts';
 import type { BatchSender } from './batch-sender.ts';
 import { requireRole } from './credentials.ts';
@@ -101,6 +101,7 @@ export async function readPage<R extends object>(
 function refusalOf(error: unknown): unknown {
   if (error instanceof IdConflict) return adminRefusal('ID_CONFLICT', { what: error.what });
   if (error instanceof KeyNotActive) return adminRefusal('KEY_NOT_ACTIVE', { status: error.status });
-  if (error instanceof ExpiryNotInFuture) return refusalOfBody([timeRejection('past', 'expires_at')]);
+  if (error instanceof ExpiryNotInFuture)
+    return refusalOfBody([timeRejection(error.isInherited ? 'inherited' : 'past', 'expires_at')]);
   return error instanceof Missing ? notFound(`There is no ${error.what} with this id.`) : error;
 }

@@ -86,6 +86,8 @@ const timeFlaws = {
   ahead: `it is more than ${ingestBounds.importClockAheadMs / 60_000} minutes ahead of the clock of this machine`,
   order: 'updated_at must not be before created_at',
   past: 'it must be in the future',
+  inherited:
+    'the new key would have expired already, because the old key expires before its creation: give an expiry',
 } as const;
 
 export function timeRejection(flaw: keyof typeof timeFlaws, field: string): Rejection {

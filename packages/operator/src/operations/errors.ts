@@ -1,5 +1,5 @@
-import { exitUsage } from '@partner-network/common/command-line/command';
-import { ConclusiveError, OperatorError } from '@partner-network/common/operator-error';
+import { OperatorError } from '@partner-network/common/operator-error';
+import { ExpiryNotInFuture } from '@partner-network/store/port';
 
 /** Something that does not exist, with a remedy for the command line. */
 export class Missing extends OperatorError {
@@ -21,15 +21,11 @@ export class IdConflict extends OperatorError {
   }
 }
 
-export class ExpiryNotInFuture extends ConclusiveError {}
-
 export function isPast(time: string | undefined): boolean {
   return time !== undefined && Date.parse(time) <= Date.now();
 }
 
-/** Refuses a new key or grant that would never work. A rotation would end the old key all the same. */
+/** Refuses a new key or grant that would never work. */
 export function requireFuture(expiresAt: string | undefined): void {
-  if (!isPast(expiresAt)) return;
-  const message = 'The expiry is not in the future any more, so nothing was changed.';
-  throw new ExpiryNotInFuture(message, { exitStatus: exitUsage });
+  if (isPast(expiresAt)) throw new ExpiryNotInFuture(false);
 }

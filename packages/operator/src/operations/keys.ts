@@ -108,7 +108,6 @@ export async function putRotation(store: Store, given: Rotation, by: Author): Pr
     if (!isSame) throw new IdConflict('a key with this id exists, and was created in another way');
     return { key: stored };
   }
-  requireFuture(expiresAt);
   const status = keyStatus(old);
   if (status !== 'active') throw new KeyNotActive(status);
   const secret = newApiKey(store.environment);

@@ -3,7 +3,14 @@ import assert from 'node:assert/strict';
 import { renameSync } from 'node:fs';
 import { test } from 'node:test';
 import { adminKeyOf, digestOfKey } from '../../../service/src/auth/api-key.ts';
-import { createdAt, future, keys, past } from '../../../testkit/fixtures/fixture.ts';
+import {
+  byTest,
+  createdAt,
+  future,
+  keys,
+  keyWithoutLifetime,
+  past,
+} from '../../../testkit/fixtures/fixture.ts';
 import { keepKeysIn } from '../../../testkit/watch/logs.ts';
 import { adminScene, assertErrors, engines } from './scene.ts';
 
@@ -107,14 +114,19 @@ for (const engine of engines) {
     }
     assert.equal((await send('/keys/KEY_0')).body.key.status, 'active');
     assertErrors(await send('/keys/NEW'), 404, 'NOT_FOUND');
+    await store.createKey(keyWithoutLifetime('LATE'), Buffer.alloc(32, 3), byTest);
+    const inherited = await put('/keys/NEXT', { replaces: 'LATE', overlap_seconds: 0 });
+    assertErrors(inherited, 400, ['INVALID_TIME', 'expires_at']);
+    assert.match(inherited.body.errors[0].detail, /the new key would have expired already.*give an expiry/);
+    assert.equal((await send('/keys/LATE')).body.key.status, 'active');
 
     // What requests like these left when the time was still ahead.
     const by = (action: string, details = {}) => ({ actor: 'admin-key:ADMIN_ADMIN', action, details });
     const issued = (id: string) => ({ id, last_four: 'abcd', created_at: createdAt });
     await store.createKey({ ...key, ...issued('NEW') }, Buffer.alloc(32, 1), by('keys create'));
     const asked = by('keys rotate', { overlap_seconds: 0, asked_expiry: past });
-    const replacement = { ...issued('NEXT'), digest: Buffer.alloc(32, 2), overlapMs: 0, expiresAt: past };
-    await store.rotateKey('KEY_0', replacement, asked);
+    await store.createKey({ ...key, ...issued('NEXT') }, Buffer.alloc(32, 2), by('keys rotate'));
+    await store.addAudit(asked, 'KEY_0', { new_key_id: 'NEXT' });
     const active = { action: 'CHECKING_BALANCE', status: 'ACTIVE', updated_at: createdAt } as const;
     const whose = { id: 'g', customer_id: 'c', created_at: createdAt };
     await store.createGrant({ ...grant, ...active, ...whose }, by('grants create'));

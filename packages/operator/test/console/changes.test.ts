@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { type AdminOperationId, adminOperations } from '@partner-network/contract/admin/operations';
 import { mayUse } from '@partner-network/contract/admin/roles';
 import { digestOfKey } from '../../../service/src/auth/api-key.ts';
-import { keys } from '../../../testkit/fixtures/fixture.ts';
+import { byTest, keys, keyWithoutLifetime } from '../../../testkit/fixtures/fixture.ts';
 import { keepKeysIn } from '../../../testkit/watch/logs.ts';
 import { consoleScene } from './scene.ts';
 
@@ -132,6 +132,10 @@ test('the page of a new key says whether it works; an expiry in the past is refu
     assert.match(late.text, /name="expires_at"[^>]*value="2026-01-01T00:00"/);
   }
   assert.equal((await store.findKeyById('KEY_0'))?.revoked_at, undefined);
+  await store.createKey(keyWithoutLifetime('LATE'), Buffer.alloc(32, 3), byTest);
+  const inherited = await send('/console/keys/LATE/rotate', { new_id: 'KEY_LATE' });
+  assert.equal(inherited.status, 400);
+  assert.match(inherited.text, /give an expiry/);
   assert.match((await send('/console/keys/KEY_0/rotate', { new_id: 'KEY_A' })).text, /The key works now\./);
   for (const path of ['/console/partners/closed/create-key', '/console/keys/KEY_7/rotate']) {
     assert.match((await admin.get(path)).text, /does not work while the partner is disabled\./);

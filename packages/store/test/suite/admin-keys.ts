@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { toTime } from '../../../common/src/times.ts';
 import { byTest, createdAt, future, past } from '../../../testkit/fixtures/fixture.ts';
 import { pluck } from '../../../testkit/fixtures/pluck.ts';
-import { type AdminKey, AlreadyExists } from '../../src/port.ts';
+import { type AdminKey, AlreadyExists, ExpiryNotInFuture } from '../../src/port.ts';
 import type { StoreTests } from './records.ts';
 
 function keyOf(id: string, more: Partial<AdminKey> = {}): AdminKey {
@@ -77,6 +78,24 @@ export const adminKeyTests: StoreTests = {
     assert.deepEqual(key, rotated?.key);
     assert.partialDeepStrictEqual(key, { name: 'ci', role: 'SUPPORT', created_by: 'eve', last_four: 'wxyz' });
     assert.equal(Date.parse(key?.expires_at ?? '') - Date.parse(key?.created_at ?? ''), 40_000);
+  },
+
+  'does not issue a key that has expired already, and leaves the old key as it was': async (open) => {
+    const store = await open();
+    const nowMs = Date.now();
+    // The clock of another machine was ahead when the key was created. Then its expiry was moved.
+    const [created_at, expires_at] = [toTime(nowMs + 7_200_000), toTime(nowMs + 3_600_000)];
+    const old = keyOf('old', { created_at, expires_at });
+    await store.createAdminKey(old, digest(1), byTest);
+    for (const overlapMs of [0, 60_000]) {
+      for (const expiresAt of [undefined, past]) {
+        const given = { ...replacement, overlapMs, expiresAt };
+        await assert.rejects(store.rotateAdminKey('old', given, byTest), ExpiryNotInFuture);
+      }
+    }
+    assert.deepEqual(await store.listAdminKeys(), [old]);
+    const rotated = await store.rotateAdminKey('old', { ...replacement, expiresAt: future }, byTest);
+    assert.equal(rotated?.key.expires_at, future);
   },
 
   'revokes the old administrative key without an overlap, and refuses to rotate it again': async (open) => {

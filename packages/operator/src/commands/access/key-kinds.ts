@@ -23,7 +23,7 @@ import type {
   Rotated,
   Store,
 } from '@partner-network/store/port';
-import { Missing, requireFuture } from '../../operations/errors.ts';
+import { Missing } from '../../operations/errors.ts';
 import { keyStatus, requireKey } from '../../operations/keys.ts';
 import { changing, expiresAt, waitingFor } from '../database.ts';
 
@@ -138,8 +138,6 @@ export function rotating<Key extends AnyKey>(kind: KeyKind<Key>): Command {
     }),
     run: async (store, { overlap, 'expires-at': given }, [id = ''], _output, by) => {
       await kind.require(store, id);
-      // Again, because a command that revokes may have waited long for a lock.
-      requireFuture(given);
       const { report, ...issued } = issue(kind, store);
       const rotated = await kind.rotate(store)(id, { ...issued, overlapMs: overlap, expiresAt: given }, by);
       if (rotated === undefined) {

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { adminRoles } from '@partner-network/contract/admin/roles';
 import { newId } from '../../../../common/src/ids.ts';
 import { digestOfKey, environmentOfAdminKey, newAdminKey } from '../../../../service/src/auth/api-key.ts';
-import { byTest } from '../../../../testkit/fixtures/fixture.ts';
+import { byTest, keyWithoutLifetime } from '../../../../testkit/fixtures/fixture.ts';
 import { pluck } from '../../../../testkit/fixtures/pluck.ts';
 import { assertFailed, type CommandLine, withPartners } from '../../../../testkit/fixtures/run.ts';
 
@@ -91,6 +91,22 @@ test('rotates an administrative key to one of the same name and role', async (t)
   assertFailed(again, 1, /is revoked and cannot be rotated\. Create .* "partner-network admin-keys create"/);
   for (const command of ['rotate', 'revoke'])
     assertFailed(await line.run(['admin-keys', command, 'x']), 1, /^There is no administrative key x\. /);
+});
+
+test('a key whose lifetime cannot be inherited is rotated with an expiry only', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const old = keyWithoutLifetime('LATE');
+  await line.inside(async (store) => {
+    await store.createKey(old, digestOfKey('a'), byTest);
+    await store.createAdminKey({ ...old, name: 'ci', role: 'ADMIN' }, digestOfKey('b'), byTest);
+  });
+  for (const group of ['keys', 'admin-keys']) {
+    const refused = await line.run([group, 'rotate', 'LATE', '--overlap', '0s']);
+    assertFailed(refused, 2, /^The new key would have expired already, .* Pass --expires-at\.\n$/);
+    assert.deepEqual(pluck(await line.json<Shown[]>(group, 'list'), 'status'), ['active']);
+    const rotated = await line.json<Shown>(group, 'rotate', 'LATE', '--expires-at', future);
+    assert.equal(rotated.expires_at, future);
+  }
 });
 
 test('shows an administrative key once: no later command prints it, and no file holds it', async (t) => {

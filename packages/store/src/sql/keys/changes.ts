@@ -1,6 +1,13 @@
 /** Creates, revokes and rotates keys of partners and administrative keys, in SQL for both engines. */
 import { latestTimeMs, toTime } from '@partner-network/common/times';
-import type { AnyKey, AuditEntry, Author, Replacement, Rotated } from '../../port.ts';
+import {
+  type AnyKey,
+  type AuditEntry,
+  type Author,
+  ExpiryNotInFuture,
+  type Replacement,
+  type Rotated,
+} from '../../port.ts';
 import { changeRow, changeStatement } from '../audit.ts';
 import { type BoundStatement, insert, type Row, type Sql, type Value } from '../statement.ts';
 
@@ -63,24 +70,25 @@ function* rotation<Key extends AnyKey>(
   const old = keyOf(locked);
   if (old.revoked_at !== undefined || endMs(old) <= nowMs) return undefined;
 
+  const lifetimeMs = endMs(old) - Date.parse(old.created_at);
+  const lifetimeEndMs = Math.min(nowMs + lifetimeMs, latestTimeMs);
+  const lifetimeEnd = Number.isFinite(lifetimeMs) ? toTime(lifetimeEndMs) : undefined;
+  const expires_at = expiresAt ?? lifetimeEnd;
+  if (endMs({ expires_at }) <= nowMs) throw new ExpiryNotInFuture(expiresAt === undefined);
+
   const end =
     overlapMs === 0
       ? { revoked_at: toTime(nowMs) }
       : { expires_at: toTime(Math.min(endMs(old), nowMs + overlapMs)) };
   const [column, time] = Object.entries(end)[0]!;
   yield [`update ${name} set ${column} = $1 where id = $2`, time, oldId];
-  const lifetimeMs = endMs(old) - Date.parse(old.created_at);
-  const lifetimeEndMs = Math.min(nowMs + lifetimeMs, latestTimeMs);
-  const lifetimeEnd = Number.isFinite(lifetimeMs) ? toTime(lifetimeEndMs) : undefined;
-  const key = {
-    ...{ ...old, id, last_four, created_at: toTime(nowMs), created_by: by.actor },
-    expires_at: expiresAt ?? lifetimeEnd,
-  };
+  const issued = { id, last_four, created_at: toTime(nowMs), created_by: by.actor, expires_at };
+  const key = { ...old, ...issued };
   yield insertKey(table, key, digest);
   yield changeStatement(by, oldId, { new_key_id: id, ...detailsOf(key), old_key: end });
   return { old: { ...old, ...end }, key };
 }
 
-function endMs({ expires_at }: AnyKey): number {
+function endMs({ expires_at }: { readonly expires_at?: string | undefined }): number {
   return expires_at === undefined ? Number.POSITIVE_INFINITY : Date.parse(expires_at);
 }

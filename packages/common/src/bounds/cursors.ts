@@ -5,6 +5,8 @@ const cursorLifetimeMs = cursorLifetimeHours * 3_600_000;
 export const cursorsBounds = {
   /** Milliseconds for which a cursor opens. */
   cursorLifetimeMs,
+  /** How far ahead the clock of an instance may be that seals a cursor, ms. */
+  cursorAheadMs: 300_000,
   /** Milliseconds between two readings of the cursor keys, and until a failed reading is retried. */
   cursorKeysReadMs: 500,
   cursorKeysRetryMs: 100,

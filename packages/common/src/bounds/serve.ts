@@ -39,4 +39,6 @@ export const adminBounds = {
   writeRetryMs: 1_000,
   /** How long a person stays signed in to the console, ms. */
   sessionMs: 8 * 3_600_000,
+  /** How far ahead the clock of an instance may be that issues a session, ms. */
+  sessionAheadMs: 60_000,
 } as const;

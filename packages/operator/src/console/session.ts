@@ -68,9 +68,11 @@ export function createSessions(store: SessionStore, cursors: Cursors) {
       const opened = open(scopeOf('console session'), cookie);
       if (opened === undefined) return undefined;
       const [digest, issuedMs] = JSON.parse(opened) as [string, number];
-      const endMs = issuedMs + adminBounds.sessionMs;
+      const ageMs = Date.now() - issuedMs;
+      // A session that was issued while a clock was ahead would last for too long.
+      if (ageMs >= adminBounds.sessionMs || ageMs < -adminBounds.sessionAheadMs) return undefined;
       const session = hash('sha256', cookie, 'buffer');
-      if (Date.now() >= endMs || (await store.isSessionEnded(session))) return undefined;
+      if (await store.isSessionEnded(session)) return undefined;
       const key = await store.findAdminKey(Buffer.from(digest, 'base64url'));
       if (key === undefined || key.isRevoked || isExpired(key)) return undefined;
       const { name } = (await store.findAdminKeyById(key.id))!;
@@ -82,7 +84,7 @@ export function createSessions(store: SessionStore, cursors: Cursors) {
         isOwnToken: (token) => open(form, token) !== undefined,
         sealNotice: (text) => seal(notice, text),
         openNotice: (sealed) => (sealed === null ? undefined : open(notice, sealed)),
-        end: () => store.endSession(session, toTime(endMs)),
+        end: () => store.endSession(session, toTime(issuedMs + adminBounds.sessionMs)),
       };
     },
   };

@@ -126,6 +126,18 @@ test('a stolen cookie is worth nothing once its key is revoked or 8 hours have p
   assert.equal((await support.get('/console/partners/acme')).status, 401);
 });
 
+test('a cookie that was issued while the clock was ahead opens nothing', async (t) => {
+  const { as } = await consoleScene(t);
+  const now = Date.now();
+  t.mock.timers.enable({ apis: ['Date'], now: now + 60_000 });
+  const soon = await as('VIEWER');
+  t.mock.timers.setTime(now + 60_001);
+  const ahead = await as('VIEWER');
+  t.mock.timers.setTime(now);
+  assert.equal((await soon.get('/console/partners/acme')).status, 200, 'clocks differ by up to a minute');
+  assert.equal((await ahead.get('/console/partners/acme')).status, 401);
+});
+
 test('a changed, foreign or doubled cookie opens nothing', async (t) => {
   const { as, open, send } = await consoleScene(t);
   const { cookie } = await as('ADMIN');

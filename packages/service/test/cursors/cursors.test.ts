@@ -56,6 +56,15 @@ test('cut to any length, it is refused like any other invalid cursor', () => {
     assertInvalid(() => cursors.open(scope, cursor.slice(0, length)));
 });
 
+test('a cursor that was sealed while the clock was ahead opens only if it was ahead by 5 minutes or less', () => {
+  const now = Date.now();
+  const [minute, opening] = [60_000, createCursors([key], 'sandbox', () => now)];
+  const sealed = (ms: number) => createCursors([key], 'sandbox', () => now + ms).seal(scope, at('x'));
+  assert.deepEqual(opening.open(scope, sealed(5 * minute)), at('x'));
+  for (const ms of [5 * minute + 1, 60 * minute, 365 * 24 * 60 * minute])
+    assertInvalid(() => opening.open(scope, sealed(ms)));
+});
+
 test('a filter cannot pass for its neighbor', () => {
   const cursor = cursors.seal({ ...scope, filters: ['a', undefined] }, at('x'));
   for (const filters of [[undefined, 'a'], ['a'], ['a', 'null'], ['a', ''], ['a"', undefined]])

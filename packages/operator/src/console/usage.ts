@@ -16,9 +16,11 @@ interface Owner {
 
 /** The charts of a day and a month, and the refusals of the day. */
 export async function usageOf({ store }: Visit, owner: Owner) {
-  const countsOf = ({ unit, starts }: Span) =>
-    store.listUsage({ ...owner, by: unit, since: starts[0], limit: mostCounts });
   const nowMs = Date.now();
+  // A clock that was ahead may have left counts in the future. The hour and the day of `until` are read.
+  const until = new Date(nowMs + 1).toISOString();
+  const countsOf = ({ unit, starts }: Span) =>
+    store.listUsage({ ...owner, by: unit, since: starts[0], until, limit: mostCounts });
   const day = spanOf('Last 24 hours', 'hour', 24, nowMs);
   const month = spanOf('Last 30 days', 'day', 30, nowMs);
   const [hours, days] = [await countsOf(day), await countsOf(month)];

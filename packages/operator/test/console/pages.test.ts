@@ -42,6 +42,22 @@ test('a partner page says why the partner was refused, and which key did it', as
   assert.match((await viewer.get('/console/keys/KEY_0')).text, />brands<[\s\S]*>in the log</);
 });
 
+test('counts of hours in the future are no refusals of the last hours', async (t) => {
+  const { as, store } = await consoleScene(t);
+  // The first moment of an hour and a day: what is counted in them is not in the future.
+  const now = Date.parse('2999-01-01T00:00:00.000Z');
+  t.mock.timers.enable({ apis: ['Date'], now });
+  const use = { partner_id: 'acme', key_id: 'KEY_0', operation: 'listBalances' };
+  await store.recordUsage([
+    { ...use, from: hourAgo(0), code: 'GRANT_EXPIRED', count: 7 },
+    { ...use, from: hourAgo(-25), code: 'GRANT_REVOKED', count: 3 },
+  ]);
+  const { text } = await (await as('VIEWER')).get('/console/partners/acme');
+  assert.match(text, /aria-label="Last 24 hours: 7 GRANT_EXPIRED"/);
+  assert.match(text, /aria-label="Last 30 days: 7 GRANT_EXPIRED"/);
+  assert.doesNotMatch(text, /GRANT_REVOKED/);
+});
+
 test('a customer page leads to the partners that got the balances', async (t) => {
   const { as, store } = await consoleScene(t);
   await fillUse(store);

@@ -11,10 +11,18 @@ export function pathTo(...segments: readonly string[]): string {
 export const text = (value: string): Html => html`<bdi>${value}</bdi>`;
 export const code = (value: string): Html => html`<code><bdi>${value}</bdi></code>`;
 
-export const linkTo = (path: string, label: string): Html => html`<a href="${path}">${text(label)}</a>`;
+/** Whether a browser can open an address. It takes an id `.` or `..`, which old data may have, for a folder. */
+export const isPage = (path: string): boolean => !/\/\.\.?(?:[/?]|$)/.test(path);
+
+const link = (path: string, label: Html): Html =>
+  isPage(path)
+    ? html`<a href="${path}">${label}</a>`
+    : html`${label} (only the command line can name this id)`;
+
+export const linkTo = (path: string, label: string): Html => link(path, text(label));
 
 /** An id that leads to its page. */
-export const idLink = (kind: string, id: string): Html => html`<a href="${pathTo(kind, id)}">${code(id)}</a>`;
+export const idLink = (kind: string, id: string): Html => link(pathTo(kind, id), code(id));
 
 /** A link that looks like a button. It leads to a page that asks before it changes anything. */
 export const buttonTo = (path: string, label: string, isDanger = false): Html =>

@@ -6,7 +6,7 @@ import type { Partner } from '@partner-network/store/port';
 import { receiptOfRequest } from '../../admin/lists.ts';
 import { notFound } from '../../admin/refusals.ts';
 import { html } from '../html.ts';
-import { linkTo, pathTo, plural, table, text } from '../parts.ts';
+import { isPage, linkTo, pathTo, plural, table, text } from '../parts.ts';
 import type { Outcome, Visit } from '../visit.ts';
 
 interface Hit {
@@ -22,15 +22,20 @@ const keyLike = new RegExp(`${keyPrefixPattern}[0-9A-Za-z]`);
 const mostHits = 50;
 
 export async function search(visit: Visit): Promise<Outcome> {
-  const asked = visit.form.get('id')?.trim() ?? '';
+  const typed = visit.form.get('id') ?? '';
+  // People paste ids with spaces. But an id may begin or end with one, or be nothing else.
+  let asked = typed.trim() || typed;
   if (keyLike.test(asked)) {
     const { key } = await visit.call('findKey', { body: { key: asked } });
     return { to: pathTo('keys', key.id) };
   }
   if (asked === '' || !isCleanText(asked)) throw notFound('Write an id, without invisible characters.');
-  const { exact, named } = await hitsOf(visit, asked);
+  let found = await hitsOf(visit, typed);
+  if (found.exact.length > 0) asked = typed;
+  else if (asked !== typed) found = await hitsOf(visit, asked);
+  const { exact, named } = found;
   const hits = [...exact, ...named];
-  if (exact.length === 1 || hits.length === 1) return { to: hits[0]!.path };
+  if ((exact.length === 1 || hits.length === 1) && isPage(hits[0]!.path)) return { to: hits[0]!.path };
   // Its page says which log to search.
   if (hits.length === 0 && isRequestId(asked)) return { to: pathTo('requests', asked) };
   const rows = hits.slice(0, mostHits).map(({ kind, label, path }) => [kind, linkTo(path, label)]);

@@ -6,11 +6,11 @@ import { defaulted, optional, timeOrAge, wholeNumber } from './options.ts';
 import type { Output } from './output.ts';
 import { boundless, type Column, growingTable } from './table.ts';
 
-export function timeSpan(what: string) {
-  const since = `only ${what} since this time, such as 2027-01-31T00:00:00Z, or 24h for the last day`;
+export function timeSpan(what: string, from = 'since', to = 'before') {
+  const since = `only ${what} ${from} this time, such as 2027-01-31T00:00:00Z, or 24h for the last day`;
   return {
     since: optional('TIME', timeOrAge, since),
-    until: optional('TIME', timeOrAge, `only ${what} before this time, in the same forms`),
+    until: optional('TIME', timeOrAge, `only ${what} ${to} this time, in the same forms`),
   };
 }
 

@@ -60,10 +60,16 @@ export function filter(description: string, maxLength: number, example?: string)
 /** Two long ids make a long cursor. */
 export const cursor = { ...cursorParameter, schema: { ...cursorParameter.schema, maxLength: 4_096 } };
 export const paging = { cursor, limit: limitParameter };
-export const span = {
-  since: filter('Only from this time on.', 64, '2027-01-31T00:00:00Z'),
-  until: filter('Only before this time.', 64, '2027-02-01T00:00:00Z'),
-};
+const spanOf = (from: string, to: string) => ({
+  since: filter(`Only ${from}.`, 64, '2027-01-31T00:00:00Z'),
+  until: filter(`Only ${to}.`, 64, '2027-02-01T00:00:00Z'),
+});
+export const span = spanOf('from this time on', 'before this time');
+/** Counts are of whole hours or days. */
+export const unitSpan = spanOf(
+  'hours or days that end after this time',
+  'hours or days that begin before this time',
+);
 export const partnerFilter = filter('Only of this partner.', lengths.partnerId, 'PARTNER_ACME');
 export const keyFilter = filter('Only of this key.', lengths.keyId, 'KEY_1');
 export const customerFilter = filter('Only of this customer.', lengths.customerId, 'CUSTOMER_1');

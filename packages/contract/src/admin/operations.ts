@@ -19,6 +19,7 @@ import {
   partnerFilter,
   partnerPath,
   span,
+  unitSpan,
 } from './operation.ts';
 import { grantStatuses, partnerName, scopeList, text, time } from './records.ts';
 
@@ -237,7 +238,7 @@ export const adminOperations = {
       partner_id: partnerFilter,
       key_id: keyFilter,
       by: choice('Whole hours or whole days of UTC.', ['hour', 'day'], 'hour'),
-      ...span,
+      ...unitSpan,
       ...paging,
     },
     result: { list: 'usage', of: 'UsageCount', isPaged: true },

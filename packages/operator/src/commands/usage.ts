@@ -13,7 +13,7 @@ export const listUsage = onDatabase({
     partner: optional('ID', partnerId, 'only answers to this partner'),
     key: optional('ID', plainText(lengths.keyId), 'only answers to this key'),
     by: defaulted('UNIT', oneOf(['hour', 'day']), 'hour', 'count whole hours or whole days of UTC'),
-    ...timeSpan('answers'),
+    ...timeSpan('hours or days', 'that end after', 'that begin before'),
     limit: newest('counts'),
   }),
   conflicts: spanConflicts,

@@ -11,7 +11,7 @@ export function pathTo(...segments: readonly string[]): string {
 export const text = (value: string): Html => html`<bdi>${value}</bdi>`;
 export const code = (value: string): Html => html`<code><bdi>${value}</bdi></code>`;
 
-/** Whether a browser can open an address. It takes an id `.` or `..`, which old data may have, for a folder. */
+/** Whether a browser can open an address. It takes the ids `.` and `..` of old records for folders. */
 export const isPage = (path: string): boolean => !/\/\.\.?(?:[/?]|$)/.test(path);
 
 const link = (path: string, label: Html): Html =>

@@ -11,7 +11,7 @@ const by = (name?: string): Author => ({
   details: name === undefined ? {} : { on_behalf_of: name },
 });
 
-/** Batches of one key, on a clock that a test moves. `lock` makes the next attempts to write an entry fail. */
+/** Batches of one key, on a clock that a test moves. `lock` makes the next attempts to write fail. */
 function scene(t: TestContext) {
   t.mock.timers.enable({ apis: ['setInterval'] });
   let [sinceStartMs, clockMs] = [0, 100 * hourMs];
@@ -95,7 +95,7 @@ test('an hour ends after an hour, also if the clock is set back or forward', asy
   }
 });
 
-test('counts that cannot be written are written later, once, and the next hour begins meanwhile', async (t) => {
+test('counts that cannot be written are written later, once; the next hour begins meanwhile', async (t) => {
   const { send, pass, lock, audit, countsOf, lines } = scene(t);
   send();
   send();
@@ -128,7 +128,7 @@ test('an entry that is being written when the service stops is written once', as
   assert.deepEqual(countsOf(), [[2, 2]]);
 });
 
-test('a batch that ends in the next hour is counted there, and takes no entry from its first batch', async (t) => {
+test('a batch that ends in the next hour does not replace the entry of its first batch', async (t) => {
   const { begin, send, pass, audit, countsOf } = scene(t);
   send();
   const end = begin();

@@ -41,7 +41,7 @@ test('a partner page says why the partner was refused, and which key did it', as
   assert.match((await viewer.get('/console/keys/KEY_0')).text, />brands<[\s\S]*>in the log</);
 });
 
-test('counts of hours in the future are no refusals of the last hours', async (t) => {
+test('refusals of the last hours do not include counts of hours in the future', async (t) => {
   const { as, store } = await consoleScene(t);
   // The first moment of an hour and a day: what is counted in them is not in the future.
   const now = Date.parse('2999-01-01T00:00:00.000Z');

@@ -87,7 +87,7 @@ export const usageTests: StoreTests = {
     );
   },
 
-  'includes the whole hour or day in which the time begins': async (open) => {
+  'includes the whole hour or day in which the time begins and ends': async (open) => {
     const store = await open();
     await store.recordUsage([countOf(hour(1, 8)), countOf(hour(1, 9)), countOf(hour(2, 9))]);
     const since = '2026-06-01T09:59:59.999Z';
@@ -96,6 +96,13 @@ export const usageTests: StoreTests = {
       (await store.listUsage({ by: 'day', since, limit: 10 })).map(({ count }) => count),
       [1, 2],
     );
+    const until = '2026-06-01T08:00:00.001Z';
+    assert.equal((await store.listUsage({ by: 'hour', until, limit: 10 })).length, 1);
+    assert.deepEqual(
+      (await store.listUsage({ by: 'day', until, limit: 10 })).map(({ count }) => count),
+      [2],
+    );
+    assert.deepEqual(await store.listUsage({ by: 'day', until: hour(1, 0), limit: 10 }), []);
   },
 
   'deletes old usage with an audit entry': async (open) => {

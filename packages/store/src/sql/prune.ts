@@ -14,7 +14,7 @@ export function createPruning(rows: Sql['rows'], audit: Sql['rows'], table: 'rec
 
   /**
    * Deletes a few thousand rows, by time and not by row: a distributed database can do so at once. `isLast`
-   * if no older row is left. A batch that deletes nothing may not be the last: another command may prune, too.
+   * if no older row is left. A batch that deletes nothing may not be the last: another command may prune.
    */
   async function pruneBatch(olderThan: string) {
     const [last] = await rows(

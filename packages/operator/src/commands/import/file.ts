@@ -113,7 +113,7 @@ function requireOther(rejectedFile: RejectedFile | undefined, file: string): voi
     throw new OperatorError(`${file} cannot be the input and the file of rejected lines. Name another file.`);
 }
 
-/** Reads the input, any number of times. `sha256` and `endsInLine` are about the bytes that were read last. */
+/** Reads the input, any number of times. `sha256` and `endsInLine` are about the last time. */
 function hashed(input: string, onBytes: (count: number) => void, stop: AbortSignal) {
   let hash = createHash('sha256');
   let lastByte = newline;

@@ -141,7 +141,6 @@ export interface ImportAudit extends Author {
 
 /** An import: rows are staged first, which may take long, and then written in one transaction. */
 export interface ImportRun {
-  /** Rejects with `StartOver` if a fast import must be repeated with the pace `slow`. */
   stage(rows: readonly ImportRow[]): Promise<void>;
   /** How many stored records were not staged, and how many are stored. Needs `deletesMissing`. */
   countMissing(): Promise<Missing>;
@@ -152,12 +151,6 @@ export interface ImportRun {
   /** Drops the staged rows, cancels a running statement and releases all locks. Safe to call twice. */
   end(): Promise<void>;
 }
-
-/**
- * A fast import has written rows to the table, and a later row may have the id of one of them. Only a
- * comparison of all lines shows which is the newest. The transaction is rolled back.
- */
-export class StartOver extends Error {}
 
 /** The connection was lost during a commit. Nobody knows whether the records were written. */
 export class UncertainCommit extends StoreUnavailable {}

@@ -9,8 +9,6 @@ export const ingestBounds = {
   importBatchesAhead: 4,
   /** Characters per COPY to Postgres: each COPY takes three round trips. */
   importCopyCharacters: 1024 * 1024,
-  /** Keys of unsorted rows that are remembered to find repeated ids, in at most 32 MB. */
-  importHashedKeys: 2_000_000,
   /** Partners or customers of staged rows that a statement names: more are on most nodes anyway. */
   importNamedOwners: 16,
   /** Rejected lines in the report. */

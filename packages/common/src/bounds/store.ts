@@ -23,8 +23,6 @@ export const storeBounds = {
   sqliteFeedBusyMs: 250,
   /** Pause before an import tries again to get the lock, ms. Signals are handled in it. */
   sqliteLockRetryMs: 50,
-  /** How often an import looks whether its thread waits for the lock, ms. */
-  sqliteLockWatchMs: 500,
   /** Characters that an export collects before it writes them. */
   exportChunkCharacters: 64 * 1024,
   /** Rows that an export reads from Postgres at once. */

@@ -39,10 +39,6 @@ export function createProgress(
     bytes: (more: number) => {
       takenBytes += more;
     },
-    /** The input is read again from its start. */
-    startOver: () => {
-      takenBytes = 0;
-    },
     /** Sets the number of finished records. */
     done: (records: number) => {
       const at = now();

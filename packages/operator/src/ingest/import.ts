@@ -3,31 +3,29 @@
  *
  *     staging  --all read, no rejection--> writing       (with skipInvalid, rejected lines do not count)
  *     staging  --a rejected line--> checking             the run ends; the rest is only checked and reported
- *     staging  --the store asks for it--> staging        from the first line, in the slower way
  *     staging or checking --all read--> nothing written  after a rejected line or a cut
  *     writing  --committed, or tried in a dry run--> done
  *     any      --stop, before the commit--> nothing written, rejects with the reason of the stop
  *
  * `follow.ts` imports a feed instead, which is committed as it comes.
  */
-import {
-  type Accounts,
-  type ImportAudit,
-  type ImportBegin,
-  type ImportCounts,
-  type ImportKind,
-  type ImportRun,
-  type Imports,
-  type Missing,
-  type RefusedLine,
-  StartOver,
+import type {
+  Accounts,
+  ImportAudit,
+  ImportBegin,
+  ImportCounts,
+  ImportKind,
+  ImportRun,
+  Imports,
+  Missing,
+  RefusedLine,
 } from '@partner-network/store/port';
 import { createBatch } from './batch.ts';
 import { type Cut, createRecordCheck, type Reading, type RecordOptions } from './record-check.ts';
 import type { RejectedFile } from './rejected-file.ts';
 import { collectRejectedLines, type RejectedLine, rejectionsOfRefused } from './rejections.ts';
 
-/** Reads the records from the start. Called again if the import starts over. */
+/** Reads the records from the start. Called again to find the text of lines that the store refuses. */
 export type Source = () => AsyncIterable<readonly Reading[]>;
 
 export interface ImportOptions
@@ -46,8 +44,6 @@ export interface ImportOptions
   readonly rejectedFile?: RejectedFile | undefined;
   /** Ends the import, unless its commit has begun. */
   readonly stop?: AbortSignal;
-  /** Called before the input is read again from its start. */
-  onStartOver?(): void;
   /** Called with the number of records read so far. */
   onRead?(records: number): void;
   /** Called when all is read and the valid records are about to be written. */
@@ -90,15 +86,10 @@ export async function importRecords(
   if (stop?.aborted) interrupt();
   try {
     return await Promise.race([importOn(run, store, source, options), interruption]);
-  } catch (error) {
-    if (!(error instanceof StartOver)) throw error;
   } finally {
     stop?.removeEventListener('abort', interrupt);
     await run.end();
   }
-  options.rejectedFile?.startOver();
-  options.onStartOver?.();
-  return importRecords(store, source, { ...options, pace: 'slow' });
 }
 
 type Skipping = Pick<ImportOptions, 'skipInvalid' | 'deleteMissing'>;

@@ -21,21 +21,9 @@ export function openRejectedFile(path: string) {
   const descriptor = attempt(() => openSync(path, 'a', 0o600));
   const own = fstatSync(descriptor);
   if (own.isFile()) attempt(() => fchmodSync(descriptor, 0o600));
-  let added = 0;
-  let skipped = 0;
   return {
-    add: (line: number, errors: readonly Rejection[], text = ''): void => {
-      if (skipped > 0) skipped -= 1;
-      else {
-        const record = `${JSON.stringify({ line, errors, record: text })}\n`;
-        attempt(() => writeFileSync(descriptor, record));
-        added += 1;
-      }
-    },
-    /** The input is read again: its first rejected lines are in the file already. */
-    startOver: (): void => {
-      skipped = added;
-    },
+    add: (line: number, errors: readonly Rejection[], text = ''): void =>
+      attempt(() => writeFileSync(descriptor, `${JSON.stringify({ line, errors, record: text })}\n`)),
     isSameAs: ({ dev, ino }: Stats): boolean => own.isFile() && dev === own.dev && ino === own.ino,
     close: (): void => closeSync(descriptor),
   };

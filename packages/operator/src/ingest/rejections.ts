@@ -163,10 +163,6 @@ export function collectRejectedLines(limit: number = ingestBounds.importReported
       count += 1;
       if (first.length < limit) first.push(line);
     },
-    clear: (): void => {
-      count = 0;
-      first.length = 0;
-    },
     count: () => count,
     report: () => ({ rejected_count: count, rejected: first.toSorted((one, two) => one.line - two.line) }),
   };

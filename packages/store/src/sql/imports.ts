@@ -1,4 +1,4 @@
-import type { ImportKind, ImportRow } from '../port.ts';
+import type { ImportKind, ImportResult, ImportRow, ImportWrite } from '../port.ts';
 
 /** The primary key, also as a list in SQL, the columns that make a row count as changed, and all columns. */
 function columns(identity: readonly string[], content: readonly string[]) {
@@ -14,6 +14,11 @@ export const importColumns: Readonly<Record<ImportKind, ReturnType<typeof column
 
 /** The columns of a staged grant besides the number of its line. All are text. */
 export const grantLineColumns = [...importColumns.grants.all, 'is_timed'];
+
+/** Whether the records of a write are committed. */
+export function isKept({ mode, skipsRejected }: ImportWrite, rejected: ImportResult['rejected']): boolean {
+  return mode === 'keep' && (rejected.length === 0 || skipsRejected === true);
+}
 
 /** Brands and balances are replaced and deleted by SQL. Grants are judged one by one: see consent.ts. */
 export type RecordKind = Exclude<ImportKind, 'grants'>;

@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { parentPort, Worker } from 'node:worker_threads';
 import { createCalls, type Message } from '@partner-network/common/calls';
 import { OperatorError } from '@partner-network/common/operator-error';
-import { AlreadyExists, StartOver, StoreLocked, StoreUnavailable } from '../port.ts';
+import { AlreadyExists, StoreLocked, StoreUnavailable } from '../port.ts';
 
 const end = 'end';
 /** Errors that keep their class between threads. */
-const classes = [AlreadyExists, OperatorError, StartOver, StoreLocked, StoreUnavailable];
+const classes = [AlreadyExists, OperatorError, StoreLocked, StoreUnavailable];
 
 /** Starts the thread. It keeps the process alive only while a call is unanswered or it is being closed. */
 export function startThread<Request, Result>(file: URL, workerData: unknown) {

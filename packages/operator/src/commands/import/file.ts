@@ -79,10 +79,6 @@ export async function importFile(
       rejectedFile,
       stop: stop.signal,
       warn: warnings.add,
-      onStartOver: () => {
-        warnings.clear();
-        progress.startOver();
-      },
       onWait: reportWaits(remark),
       onRead: progress.done,
       onWriting: progress.writing,

@@ -9,12 +9,11 @@ import {
   type ImportRow,
   type ImportRun,
   type ImportWrite,
-  StartOver,
   StoreUnavailable,
   UncertainCommit,
 } from '../../port.ts';
 import { importStatement } from '../../sql/audit.ts';
-import { grantLineColumns, hasGone, importColumns } from '../../sql/imports.ts';
+import { grantLineColumns, hasGone, importColumns, isKept as isWriteKept } from '../../sql/imports.ts';
 import { undoFileOf } from '../../sql/undo.ts';
 import { begin, type Connection } from '../connections/connection.ts';
 import { translated } from '../connections/errors.ts';
@@ -62,14 +61,16 @@ const noRows = () => ({
 });
 
 /**
- * Imports rows of one kind in one transaction. Where rows go:
+ * Imports rows of one kind in one transaction. Its states:
  *
- *     direct              straight to the table, which takes half the time, because each is written once
- *     staged              to a temporary table, and `write` merges them: a slow feed holds no lock
- *     direct -> staged    deletions are remembered, or a batch has a deletion or a row that exists already
+ *     staging     rows go to a temporary table. No transaction is open, so a slow feed holds no lock
+ *     first load  rows go straight to the table, which was empty, so that each is written once. The
+ *                 transaction is open, and no other command adds records of this kind
  *
- * Only a fast import that replaces and deletes nothing begins direct. If rows that must be staged are not
- * sorted, one of them may have the id of a row that was written directly: then the import starts over.
+ *     staging     --the first rows of a file, and the table is empty--> first load
+ *     first load  --rows that delete or repeat an id--> staging: the rows so far move to the temporary table,
+ *                   and the transaction stays open
+ *     either      --write: merge, then commit or roll back--> staging, without rows (after a trial, with them)
  *
  * The commit:
  *
@@ -84,11 +85,12 @@ export class Run implements ImportRun {
   readonly #columns: readonly string[];
   readonly #startedAt = toTime(Date.now());
   #merge!: KindWrites;
-  #way: 'direct' | 'staged';
+  /** Undefined until the first rows of a file are sent. */
+  #isFirstLoad: boolean | undefined;
   #commit: 'open' | 'running' | 'prevented' = 'open';
   /** Whether the transaction has begun. */
   #isBegun = false;
-  /** Rows that were written directly. */
+  /** Rows that a first load has written. */
   #placed = 0;
   #staged = noRows();
   /** Staged rows that were deleted since the last truncate. */
@@ -106,7 +108,7 @@ export class Run implements ImportRun {
     this.#columns = kind === 'grants' ? grantLineColumns : importColumns[kind].all;
     this.#outbox = new Outbox(kind, this.#columns, (batch) => this.#send(batch));
     const isReplacing = deletesMissing || overwrites || undoFile !== undefined || kind === 'grants';
-    this.#way = pace === 'fast' && !isReplacing ? 'direct' : 'staged';
+    this.#isFirstLoad = pace === 'fast' && !isReplacing ? undefined : false;
   }
 
   async #tracked<Result>(work: Promise<Result>): Promise<Result> {
@@ -140,19 +142,42 @@ export class Run implements ImportRun {
     await this.#outbox.add(rows, this.#staged.rows);
   };
 
-  async #send({ lines, tails, numbers, isSorted, deletions }: Batch): Promise<void> {
-    if (this.#way === 'direct' && deletions === 0 && (await this.#place(lines))) return;
-    this.#way = 'staged';
-    if (this.#placed > 0 && !isSorted) throw new StartOver();
+  async #send({ lines, tails, numbers, deletions }: Batch): Promise<void> {
+    this.#isFirstLoad ??= await this.#beginFirstLoad();
+    if (this.#isFirstLoad) {
+      if (deletions === 0 && (await this.#place(lines))) return;
+      await this.#leaveFirstLoad();
+    }
     const whole = lines.map((line, index) => `${line}${tails[index]}\t${numbers[index]}\n`).join('');
     await this.#tracked(copy(this.#connection, 'copy staged from stdin', whole)).catch(translate);
     this.#staged.rows += lines.length;
     this.#staged.deletions += deletions;
   }
 
-  /** Writes lines directly. Returns false, having written nothing, if a row exists already. */
+  /** Looks twice: other commands wait only if the table is probably empty. */
+  async #beginFirstLoad(): Promise<boolean> {
+    const empty = `select not exists (select 1 from ${this.#kind} limit 1) as is_empty`;
+    const isEmpty = async () => (await this.#query(empty)).rows[0].is_empty as boolean;
+    if (!(await isEmpty())) return false;
+    if (!(await this.#lock('exclusive')) && (await isEmpty())) return true;
+    await this.#query('rollback');
+    this.#isBegun = false;
+    return false;
+  }
+
+  /** Moves the rows so far to the temporary table. Their ids differ, and they replace nothing. */
+  async #leaveFirstLoad(): Promise<void> {
+    this.#isFirstLoad = false;
+    if (this.#placed === 0) return;
+    const all = this.#columns.join(', ');
+    const moving = `insert into staged (${all}, is_timed, line) select ${all}, true, 0 from ${this.#kind}`;
+    await this.#query(`${moving}; delete from ${this.#kind}`);
+    this.#staged.rows = this.#placed;
+    this.#placed = 0;
+  }
+
+  /** Writes lines to the table. Returns false, having written nothing, if one has the id of another. */
   async #place(lines: readonly string[]): Promise<boolean> {
-    if (!this.#isBegun && (await this.#lock('shared'))) return false;
     try {
       // One message for all three: separate round trips left the server idle for an eighth of the time.
       const into = `${this.#kind} (${this.#columns.join(', ')})`;
@@ -198,13 +223,16 @@ export class Run implements ImportRun {
     return this.#merge.countMissing();
   };
 
-  readonly write = async ({ mode, skipsRejected, audit, onRejected }: ImportWrite): Promise<ImportResult> => {
+  readonly write = async (request: ImportWrite): Promise<ImportResult> => {
+    const { audit, onRejected } = request;
     await this.#outbox.flushAll();
-    const [placed, staged] = [this.#placed, this.#staged.rows];
+    const placed = this.#placed;
+    const staged = this.#staged.rows;
+    const isFirst = this.#isBegun;
     const { missing, ...merged } = await this.#mergeAll();
     const { stale } = merged;
     const rejected = merged.rejected.toSorted((one, two) => one.line - two.line);
-    const isKept = mode === 'keep' && (rejected.length === 0 || skipsRejected === true);
+    const isKept = isWriteKept(request, rejected);
     const written = placed + merged.written;
     const unchanged = placed + staged - written - stale - merged.deleted - rejected.length;
     const result = { written, unchanged, stale, deleted: merged.deleted + missing, rejected };
@@ -213,12 +241,13 @@ export class Run implements ImportRun {
     if (isKept && rejected.length > 0) await onRejected?.(rejected);
     if (isKept) await this.#commitAll();
     else await this.#query('rollback');
-    // After a trial of a slow import the staged rows are still there: they were staged before it began.
-    if (isKept || placed > 0) {
+    // After a trial, rows that were staged before the transaction began are still there.
+    if (isKept || isFirst) {
       this.#staged = noRows();
       this.#outbox.startAgain();
     }
     this.#placed = 0;
+    this.#isFirstLoad = false;
     this.#isBegun = false;
     return result;
   };
@@ -234,8 +263,6 @@ export class Run implements ImportRun {
     // With repeated ids, or to take the import back, stored records are read before they are changed.
     const isReading = hasRepeats || overwrites || undo !== undefined || this.#kind === 'grants';
     const isAlone = hasDeletions || deletesMissing || isReading;
-    // Two imports that hold the shared lock could not both get it alone.
-    if (isAlone && this.#placed > 0) throw new StartOver();
     const hasGone = await this.#lock(isAlone ? 'exclusive' : 'shared', this.#owned);
     const missing = deletesMissing ? await merge.deleteMissing(this.#startedAt, undo) : 0;
     if (rows === 0) return { ...nothing, missing };

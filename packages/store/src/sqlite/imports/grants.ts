@@ -1,7 +1,6 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import type { ImportResult } from '../../port.ts';
 import { type GrantLine, judge, type StoredGrant } from '../../sql/consent.ts';
-import { grantLineColumns } from '../../sql/imports.ts';
 import { withoutNulls } from '../../sql/statement.ts';
 import type { KindWrites, Tally } from './kind-writes.ts';
 
@@ -9,22 +8,12 @@ const columns = 'partner_id, action, status, expires_at, created_at, updated_at'
 
 /** Writes lines of grants one by one, because each is compared with the stored grant. */
 export function createGrantWrites(db: DatabaseSync, tally: Tally): KindWrites {
-  const width = grantLineColumns.length;
-  const parameters = grantLineColumns.map(() => '?').join(', ');
-
   return {
-    tables: [`staged (line integer primary key, ${grantLineColumns.join(', ')})`],
-    stage: ({ values, rows, line }) => {
-      const insert = db.prepare(`insert into staged values (?, ${parameters})`);
-      for (let row = 0; row < rows; row += 1) {
-        insert.run(line === null ? null : line + row, ...values.slice(row * width, (row + 1) * width));
-      }
-    },
-    clear: () => db.exec('delete from staged'),
-    place: () => false,
+    tables: [],
+    isEmpty: () => false,
     countMissing: () => ({ missing: 0, stored: 0, share: 0 }),
     deleteMissing: () => {},
-    move: () => {
+    merge: () => {
       const find = db.prepare(`select ${columns} from grants where customer_id = ? and id = ?`);
       const write = db.prepare(`
         insert into grants (customer_id, id, ${columns}) values (?, ?, ?, ?, ?, ?, ?, ?)

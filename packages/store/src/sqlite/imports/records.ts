@@ -1,4 +1,4 @@
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { storeBounds } from '@partner-network/common/bounds/store';
 import { toTime } from '@partner-network/common/times';
 import type { Missing } from '../../port.ts';
@@ -6,10 +6,7 @@ import { rejectErased } from '../../sql/consent.ts';
 import { importColumns, type RecordKind, hasGone as selectHasGone } from '../../sql/imports.ts';
 import { countOutcomes, type Dialect, outcomesOf, RecordStatements } from '../../sql/record-statements.ts';
 import { type UndoFile, undoLines } from '../../sql/undo.ts';
-import type { KindWrites, Segment, SegmentForm, Tally } from './kind-writes.ts';
-
-/** Rows of one insert. A statement with many rows takes half the time per row. */
-const rowsOfStatement = 100;
+import type { KindWrites, Tally } from './kind-writes.ts';
 
 /** SQLite looks up each row of a left join by the primary key. */
 const dialect: Dialect = {
@@ -37,13 +34,8 @@ interface Target {
  */
 export function createRecordWrites(target: Target, startedAt: string, tally: Tally): KindWrites {
   const { db, kind, overwrites } = target;
-  const { key, all } = importColumns[kind];
+  const { key } = importColumns[kind];
   const sql = new RecordStatements(kind, dialect);
-  const inserts = createInserts(db, kind, sql);
-  /** The forms of the staged rows. */
-  const forms = new Set<SegmentForm>();
-  let isSorted = true;
-  let mayRepeat = false;
   // Called by the upserts for each row that is older than the stored one.
   db.function('count_stale', () => {
     tally.stale += 1;
@@ -55,25 +47,8 @@ export function createRecordWrites(target: Target, startedAt: string, tally: Tal
   const indexStaged = () => db.exec(`create index if not exists temp.staged_ids on staged (${key})`);
 
   return {
-    tables: [
-      // The last columns may be long, and are then stored apart: the first are read without them.
-      `staged (line integer primary key, is_timed, deleted_at, ${all.join(', ')})`,
-      `decided (${sql.decidedColumns().join(', ')})`,
-    ],
-    clear: () => {
-      db.exec('delete from staged');
-      forms.clear();
-    },
-    stage: (segment) => {
-      forms.add(segment.form);
-      ({ isSorted, mayRepeat } = segment);
-      inserts.stage(segment);
-    },
-    place: ({ form, values }) => {
-      if (form === 'deletion' || hasAnyGone()) return false;
-      tally.written += inserts.place(form, values);
-      return true;
-    },
+    tables: [`decided (${sql.decidedColumns().join(', ')})`],
+    isEmpty: () => !hasAnyGone() && db.prepare(`select 1 from ${kind} limit 1`).get() === undefined,
     countMissing: () => {
       indexStaged();
       return { ...(db.prepare(sql.countMissing()).get() as Missing) };
@@ -87,18 +62,19 @@ export function createRecordWrites(target: Target, startedAt: string, tally: Tal
       db.exec(sql.forgetOld());
       tally.missing += change(`delete from ${kind} where ${missing}`);
     },
-    move: () => {
+    merge: ({ isSorted, hasDeletions, hasUntimed }) => {
       const hasGone = hasAnyGone();
       // Brands have no customers.
       const erased = hasGone && kind === 'balances' ? db.prepare(sql.dropUntimed()).all() : [];
-      const hasRepeats = mayRepeat && db.prepare(sql.selectRepeated()).get() !== undefined;
-      if (hasRepeats || forms.has('deletion') || overwrites) {
+      const hasRepeats = !isSorted && db.prepare(sql.selectRepeated()).get() !== undefined;
+      if (hasRepeats || hasDeletions || overwrites) {
         const outcomes = decideAll(target, sql, hasRepeats, hasGone);
         for (const name of ['written', 'deleted', 'stale'] as const) tally[name] += outcomes[name];
       } else {
         if (hasGone) tally.stale += change(sql.dropGone());
         writeUndo(target, sql.selectUndo('staged', isSorted));
-        for (const form of forms) tally.written += change(sql.upsertStaged(form === 'timed', isSorted));
+        tally.written += change(sql.upsertStaged(true, isSorted));
+        if (hasUntimed) tally.written += change(sql.upsertStaged(false, isSorted));
       }
       return rejectErased(erased);
     },
@@ -131,51 +107,4 @@ function writeUndo({ db, kind, undo }: Target, selection: string): void {
     rows = [];
   }
   undo.write(undoLines(kind, rows));
-}
-
-/** Inserts the rows of segments into the table of the kind or into `staged`. Statements are prepared once. */
-function createInserts(db: DatabaseSync, kind: RecordKind, sql: RecordStatements) {
-  const { identity, all } = importColumns[kind];
-  const prepared: Record<string, ReturnType<typeof createInsert>> = {};
-  return {
-    /** Returns how many rows changed the table. */
-    place: (form: SegmentForm, values: readonly SQLInputValue[]): number => {
-      const statementOf = (rows: string) => sql.upsertRows(`values ${rows}`, form === 'timed');
-      prepared[`place ${form}`] ??= createInsert(db, all.length, statementOf);
-      return prepared[`place ${form}`]!(values);
-    },
-    /** Gives the first row its number. SQLite gives the others the numbers after it. */
-    stage: ({ form, values, line }: Segment): void => {
-      const given = form === 'deletion' ? [...identity, 'deleted_at'] : all;
-      const width = given.length;
-      const timed = form === 'timed' ? ', 1' : ', 0';
-      const into = (columns: readonly string[]) => (rows: string) =>
-        `insert into staged (${columns.join(', ')}, is_timed) values ${rows}`;
-      prepared[`first ${form}`] ??= createInsert(db, width + 1, into(['line', ...given]), timed);
-      prepared[`stage ${form}`] ??= createInsert(db, width, into(given), timed);
-      prepared[`first ${form}`]!([line, ...values.slice(0, width)]);
-      prepared[`stage ${form}`]!(values.slice(width));
-    },
-  };
-}
-
-/**
- * Returns a function that inserts rows, many at a time, and returns how many changed the table. Each row ends
- * with the constants.
- */
-function createInsert(db: DatabaseSync, columns: number, insert: (rows: string) => string, constants = '') {
-  const row = `(${Array(columns).fill('?').join(', ')}${constants})`;
-  const one = db.prepare(insert(row));
-  const many = db.prepare(insert(Array(rowsOfStatement).fill(row).join()));
-  const valuesOfMany = columns * rowsOfStatement;
-  return (values: readonly SQLInputValue[]): number => {
-    let changes = 0;
-    for (let start = 0; start < values.length; ) {
-      const isMany = start + valuesOfMany <= values.length;
-      const end = start + (isMany ? valuesOfMany : columns);
-      changes += Number((isMany ? many : one).run(...values.slice(start, end)).changes);
-      start = end;
-    }
-    return changes;
-  };
 }

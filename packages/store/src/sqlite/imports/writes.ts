@@ -1,118 +1,194 @@
-import type { DatabaseSync } from 'node:sqlite';
-import {
-  type ImportBegin,
-  type ImportKind,
-  type ImportResult,
-  type ImportWrite,
-  type Missing,
-  StartOver,
-  StoreUnavailable,
-} from '../../port.ts';
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import type { ImportBegin, ImportKind, ImportResult, ImportWrite, Missing } from '../../port.ts';
 import { importStatement } from '../../sql/audit.ts';
+import { importColumns, isKept } from '../../sql/imports.ts';
 import { undoFileOf } from '../../sql/undo.ts';
 import { attempt, numbered, transaction } from '../engine.ts';
 import { createGrantWrites } from './grants.ts';
-import type { Segment, Tally } from './kind-writes.ts';
+import type { KindWrites, Rows, Staged, Tally } from './kind-writes.ts';
 import { createRecordWrites } from './records.ts';
-import type { Signs } from './signs.ts';
+import { stagedColumns } from './rows.ts';
 
 /** Also used for sorting: with SQLite's default of 2 MB, a million rows are sorted in a thousand pieces. */
 const cacheKibibytes = 16 * 1024;
 
 /** Without the function, which cannot be sent to a thread. */
-export type WriteRequest = Omit<ImportWrite, 'onRejected'> & { readonly holds?: boolean };
+export type WriteRequest = Omit<ImportWrite, 'onRejected'>;
 
 /**
  * The writes of one import run. Its states:
- * - direct: a fast import whose rows were all sorted so far. Rows go straight into the table, in an open
- *   transaction, so that each is written once. Goes to staging at the first rows that cannot be placed. If
- *   these are not sorted, one may have the id of a placed row: then the import starts over.
- * - staging: any other import. Rows go into a temporary table of this connection. Without direct rows before
- *   them no transaction stays open, so a slow import does not block other writes, such as a revocation.
- * - `write` moves the staged rows into the table and commits (keep) or rolls back (try). The run goes on.
- * - A failure rolls back. `end` rolls back and drops the temporary table.
+ *
+ *     staging     rows go into a temporary table. No transaction stays open, so a slow import does not block
+ *                 other writes, such as a revocation
+ *     first load  rows go straight into the table, which `begin` found empty, so that each is written once.
+ *                 The transaction stays open
+ *     merged      the staged rows are in the table. The transaction is open
+ *
+ *     staging     --begin: a file, and the table is empty--> first load
+ *     first load  --rows that delete, or are not in the order of the table--> staging: rows that are in the
+ *                   table move to the temporary one, and the transaction then stays open
+ *     staging, first load  --write--> merged, or staging after a trial or a rejected line
+ *     merged      --commit--> staging, without rows
+ *     any         --a failure or end--> rolled back
  */
-export function createImportWrites(
-  db: DatabaseSync,
-  kind: ImportKind,
-  { pace = 'slow', deletesMissing = false, overwrites = false, undoFile }: ImportBegin,
-  startedAt: string,
-  signs: Signs,
-  /** Begins a transaction that writes. Throws if another command locks the database. */
-  beginWriting: () => void,
-) {
-  const tally: Tally = { written: 0, stale: 0, deleted: 0, missing: 0 };
-  const undo = undoFileOf(undoFile);
-  const writes =
-    kind === 'grants'
-      ? createGrantWrites(db, tally)
-      : createRecordWrites({ db, kind, overwrites, undo }, startedAt, tally);
-  db.exec(`pragma cache_size = -${cacheKibibytes}`);
-  const creates = writes.tables.map((table) => `create temp table ${table}`);
-  transaction(db, 'deferred', () => db.exec(creates.join('; ')));
-  let isDirect = pace === 'fast' && !deletesMissing && !overwrites && undo === undefined;
-  /** Rows written directly, and rows in the temporary table. */
-  let placed = 0;
-  let staged = 0;
+export class ImportWrites {
+  readonly #db: DatabaseSync;
+  readonly #kind: ImportKind;
+  readonly #options: ImportBegin;
+  readonly #undo: ReturnType<typeof undoFileOf>;
+  readonly #tally: Tally = { written: 0, stale: 0, deleted: 0, missing: 0 };
+  readonly #merge: KindWrites;
+  readonly #tables: readonly string[];
+  readonly #stageRows: Insert;
+  /** Only during a first load. */
+  #placeRows: Insert | undefined;
+  /** Rows that a first load has written, and rows in the temporary table. */
+  #placed = 0;
+  #count = 0;
+  #staged: Staged = { isSorted: true, hasDeletions: false, hasUntimed: false };
 
-  function place(segment: Segment): boolean {
-    if (!segment.isSorted) return false;
-    if (!db.isTransaction) beginWriting();
-    if (writes.place(segment)) return true;
-    if (placed === 0) db.exec('rollback');
-    return false;
+  constructor(db: DatabaseSync, kind: ImportKind, options: ImportBegin, startedAt: string) {
+    const { overwrites = false, undoFile } = options;
+    const undo = undoFileOf(undoFile);
+    this.#db = db;
+    this.#kind = kind;
+    this.#options = options;
+    this.#undo = undo;
+    this.#merge =
+      kind === 'grants'
+        ? createGrantWrites(db, this.#tally)
+        : createRecordWrites({ db, kind, overwrites, undo }, startedAt, this.#tally);
+    db.exec(`pragma cache_size = -${cacheKibibytes}`);
+    const columns = stagedColumns(kind);
+    const staged = `staged (line integer primary key, ${columns.slice(1).join(', ')})`;
+    this.#tables = [staged, ...this.#merge.tables];
+    const creates = this.#tables.map((table) => `create temp table ${table}`);
+    transaction(db, 'deferred', () => db.exec(creates.join('; ')));
+    this.#stageRows = createInsert(db, 'staged', columns);
   }
 
-  function commit(): void {
-    writes.clear();
-    undo?.sync();
-    if (!signs.beginCommit()) throw new StoreUnavailable('The import was stopped before its commit.');
-    db.exec('commit');
+  /** Decides whether this is a first load. */
+  begin(): void {
+    const [db, kind, isEmpty] = [this.#db, this.#kind, this.#merge.isEmpty];
+    const { pace, deletesMissing, overwrites } = this.#options;
+    const isReplacing = deletesMissing || overwrites || this.#undo !== undefined;
+    if (pace !== 'fast' || isReplacing || !isEmpty()) return;
+    attempt(db, () => {
+      db.exec('begin immediate');
+      if (isEmpty())
+        this.#placeRows = createInsert(db, kind, importColumns[kind].all, stagedColumns(kind).length);
+      else db.exec('rollback');
+    });
   }
 
-  return {
-    stage: (segment: Segment): void =>
-      attempt(db, () => {
-        isDirect &&= place(segment);
-        if (isDirect) placed += segment.rows;
-        else if (placed > 0 && !segment.isSorted) throw new StartOver();
-        else {
-          if (db.isTransaction) writes.stage(segment);
-          else transaction(db, 'deferred', () => writes.stage(segment));
-          staged += segment.rows;
-        }
-      }),
-    countMissing: (): Missing => attempt(db, writes.countMissing),
-    /** Commits or rolls back. With `holds`, it does not commit if lines are rejected: `commit` follows. */
-    write: ({ mode, skipsRejected = false, audit, holds = false }: WriteRequest): ImportResult =>
-      attempt(db, () => {
-        if (!db.isTransaction) beginWriting();
-        if (deletesMissing) writes.deleteMissing();
-        const rejected = (staged > 0 ? writes.move() : []).toSorted((one, two) => one.line - two.line);
-        const { written, stale, deleted, missing } = tally;
-        const unchanged = placed + staged - written - stale - deleted - rejected.length;
-        const isKept = mode === 'keep' && (rejected.length === 0 || skipsRejected);
-        const result = { written, unchanged, stale, deleted: deleted + missing, rejected };
-        const [entry, ...values] = (isKept && importStatement(audit, result)) || [];
+  stage({ values, count, ...of }: Rows): void {
+    const db = this.#db;
+    this.#staged = of;
+    attempt(db, () => {
+      if (this.#placeRows && (!of.isSorted || of.hasDeletions)) this.#leaveFirstLoad();
+      const place = this.#placeRows;
+      if (place) {
+        // A failure rolls the transaction back. Rows that are under way must not be written without it.
+        this.#placeRows = undefined;
+        place(values);
+        this.#placeRows = place;
+        this.#placed += count;
+        return;
+      }
+      if (db.isTransaction) this.#stageRows(values);
+      else transaction(db, 'deferred', () => this.#stageRows(values));
+      this.#count += count;
+    });
+  }
+
+  /** Moves the rows of a first load to the temporary table. Their ids differ, and they replace nothing. */
+  #leaveFirstLoad(): void {
+    const kind = this.#kind;
+    const all = importColumns[kind].all.join(', ');
+    const moving = `insert into staged (is_timed, ${all}) select 1, ${all} from ${kind}`;
+    this.#db.exec(this.#placed === 0 ? 'rollback' : `${moving}; delete from ${kind}`);
+    this.#placeRows = undefined;
+    this.#count = this.#placed;
+    this.#placed = 0;
+  }
+
+  countMissing(): Missing {
+    return attempt(this.#db, this.#merge.countMissing);
+  }
+
+  /** Merges the staged rows. What is kept waits for `commit`, and all else is rolled back. */
+  write(request: WriteRequest): ImportResult {
+    const [db, merge] = [this.#db, this.#merge];
+    return attempt(db, () => {
+      const isFirstLoad = db.isTransaction;
+      if (!isFirstLoad) db.exec('begin immediate');
+      if (this.#options.deletesMissing) merge.deleteMissing();
+      const merged = this.#count > 0 ? merge.merge(this.#staged) : [];
+      const rejected = merged.toSorted((one, two) => one.line - two.line);
+      const result = this.#resultOf(rejected);
+      if (isKept(request, rejected)) {
+        const [entry, ...values] = importStatement(request.audit, result) ?? [];
         if (entry !== undefined) db.prepare(entry).run(numbered(values));
-        if (isKept && !(holds && rejected.length > 0)) commit();
-        if (!isKept) db.exec('rollback');
-        // Rows that were staged outside of the transaction are still there after a rollback.
-        if (isKept || placed > 0) staged = 0;
-        placed = 0;
-        Object.assign(tally, { written: 0, stale: 0, deleted: 0, missing: 0 });
-        return result;
-      }),
-    commit: (): void => attempt(db, commit),
-    end: (): void => dropTables(db, writes.tables),
-  };
+      } else {
+        db.exec('rollback');
+        // Rows that were staged before the transaction began are still there.
+        if (isFirstLoad) this.#count = 0;
+      }
+      return result;
+    });
+  }
+
+  #resultOf(rejected: ImportResult['rejected']): ImportResult {
+    const { stale, deleted, missing } = this.#tally;
+    const written = this.#placed + this.#tally.written;
+    const unchanged = this.#placed + this.#count - written - stale - deleted - rejected.length;
+    Object.assign(this.#tally, { written: 0, stale: 0, deleted: 0, missing: 0 });
+    this.#placed = 0;
+    this.#placeRows = undefined;
+    return { written, unchanged, stale, deleted: deleted + missing, rejected };
+  }
+
+  commit(): void {
+    const db = this.#db;
+    attempt(db, () => {
+      db.exec('delete from staged');
+      this.#undo?.sync();
+      db.exec('commit');
+    });
+    this.#count = 0;
+  }
+
+  end(): void {
+    const db = this.#db;
+    try {
+      if (db.isTransaction) db.exec('rollback');
+      for (const table of this.#tables) db.exec(`drop table ${table.split(' ')[0]}`);
+    } catch {
+      // Fails on a full disk. The tables are gone when the connection closes.
+    }
+  }
 }
 
-function dropTables(db: DatabaseSync, tables: readonly string[]): void {
-  try {
-    if (db.isTransaction) db.exec('rollback');
-    for (const table of tables) db.exec(`drop table ${table.split(' ')[0]}`);
-  } catch {
-    // Fails on a full disk. The tables are gone when the connection closes.
-  }
+type Insert = ReturnType<typeof createInsert>;
+
+/** Rows of one insert. A statement with many rows takes half the time per row. */
+const rowsOfStatement = 100;
+
+/** Returns a function that inserts rows, many at a time. Only the last columns of `width` are inserted. */
+function createInsert(db: DatabaseSync, table: string, columns: readonly string[], width = columns.length) {
+  const row = `(${Array(columns.length).fill('?').join(', ')})`;
+  const insert = (rows: number) =>
+    db.prepare(`insert into ${table} (${columns.join(', ')}) values ${Array(rows).fill(row).join()}`);
+  const one = insert(1);
+  const many = insert(rowsOfStatement);
+  const skipped = width - columns.length;
+  return (values: readonly SQLInputValue[]): void => {
+    const inserted = skipped === 0 ? values : values.filter((_, index) => index % width >= skipped);
+    for (let start = 0; start < inserted.length; ) {
+      const isMany = start + columns.length * rowsOfStatement <= inserted.length;
+      const end = start + columns.length * (isMany ? rowsOfStatement : 1);
+      (isMany ? many : one).run(...inserted.slice(start, end));
+      start = end;
+    }
+  };
 }

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { httpBounds } from '@partner-network/common/bounds/http';
-import { logRequest } from '@partner-network/common/observability/log';
 import { outageOf } from '@partner-network/common/observability/spell-log';
 import { within } from '@partner-network/common/timeout';
 import { Unavailable } from '@partner-network/common/unavailable';
@@ -184,7 +183,7 @@ export function finish({ log, requests }: Site, exchange: Exchange, outcome = ex
     trace?.end(status, code);
     const durationMs = performance.now() - exchange.startedMs;
     requests?.count(operation, status, code, durationMs / 1_000);
-    logRequest(log, {
+    const fields = {
       request_id: requestId,
       trace_id: trace?.id,
       operation,
@@ -193,7 +192,8 @@ export function finish({ log, requests }: Site, exchange: Exchange, outcome = ex
       status,
       code,
       duration_ms: Math.round(durationMs * 1_000) / 1_000,
-    });
+    };
+    log.info(fields, 'request');
   } catch (err) {
     // The response is sent: a failure from here on can only be logged.
     log.error({ request_id: requestId, err }, 'a response was sent, but its receipt may be missing');

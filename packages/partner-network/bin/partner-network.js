@@ -1,6 +1,6 @@
-#!/usr/bin/env -S node --max-semi-space-size=4 --no-parallel-scavenge
-// Each flag saves memory: see "The memory of a process is limited" in the decisions. deploy/Containerfile
-// repeats them, which test/image/containerfile.test.ts compares.
+#!/usr/bin/env -S node --max-semi-space-size=4
+// The flag saves memory: see "The memory of a process is limited" in the decisions. deploy/Containerfile
+// repeats it, which test/image/containerfile.test.ts compares.
 
 // Process 1, as in a container, gets only the signals that it listens for. So it listens before anything is
 // imported, until a command has its own listener. Any other process is ended by the system.

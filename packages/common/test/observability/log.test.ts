@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import { newAdminKey } from '../../../service/src/auth/api-key.ts';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { watchedLog } from '../../../testkit/watch/logs.ts';
-import { logRequest } from '../../src/observability/log.ts';
 
 function logged(fault: unknown): string {
   const { log, logs } = watchedLog();
@@ -25,27 +24,6 @@ test('the log has type, message, code and stack of an error, and no field that a
   assert.match(stack, /^Error: It is taken\.\n\s+at .*log\.test\.ts/);
   assert.equal(cause.message, 'Inside.');
   assert.ok(!JSON.stringify(err).includes('alice'));
-});
-
-test('the line of a request has the same bytes as the library writes, and follows the level', () => {
-  const fields = {
-    request_id: 'r',
-    trace_id: undefined,
-    partner_id: 'a"\\\u2028é',
-    status: 200,
-    duration_ms: 0.5,
-  };
-  const { log, logs } = watchedLog();
-  log.info(fields, 'request');
-  logRequest(log, fields);
-  const [one, other] = logs()
-    .replaceAll(/"time":\d+/g, '')
-    .trim()
-    .split('\n');
-  assert.equal(other, one);
-  log.level = 'warn';
-  logRequest(log, fields);
-  assert.equal(logs().trim().split('\n').length, 2);
 });
 
 test('an error that is its own cause is logged, and a code that is an object is not', () => {

@@ -3,7 +3,6 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { flushCompileCache } from 'node:module';
 import { type AddressInfo, Server as ListenerOnly, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
 import { httpBounds } from '@partner-network/common/bounds/http';
 import { OperatorError } from '@partner-network/common/operator-error';
 import type { Logger } from 'pino';
@@ -174,19 +173,12 @@ export async function listen(server: Server, host: string, port: number, flag: s
   try {
     server.listen({ port, host, backlog: httpBounds.acceptBacklog });
     await once(server, 'listening');
+    // Keeps compiled code for the next start: a process that is killed would keep none.
+    flushCompileCache();
   } catch (error) {
     throw new OperatorError(whyNot(error as NodeJS.ErrnoException, host, port, flag), { cause: error });
   }
   return portOf(server);
-}
-
-/** Work that can wait until a service listens. */
-export function afterStart(): void {
-  // Keeps compiled code for the next start: a process that is killed would keep none. This comes before the
-  // flag, because V8 refuses code that was compiled with other flags.
-  flushCompileCache();
-  // V8 collects old objects when they have grown by half, which saves memory, but makes a start slower.
-  setFlagsFromString('--heap-growing-percent=50');
 }
 
 function whyNot(error: NodeJS.ErrnoException, host: string, port: number, flag: string): string {

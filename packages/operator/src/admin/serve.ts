@@ -13,7 +13,7 @@ import { adminLimits } from '@partner-network/contract/admin/limits';
 import { adminBasePath, adminOperations } from '@partner-network/contract/admin/operations';
 import { startHealth } from '@partner-network/http/operations/health';
 import { createRequestMetrics } from '@partner-network/http/request-metrics';
-import { afterStart, createHttpServer, listen, portOf, serveSite } from '@partner-network/http/server/server';
+import { createHttpServer, listen, portOf, serveSite } from '@partner-network/http/server/server';
 import { openCursors } from '@partner-network/service/cursors/key-refresh';
 import { createJournal } from '@partner-network/service/receipts/journal';
 import { drainOn } from '@partner-network/service/serve/drain';
@@ -84,7 +84,6 @@ export async function openAdmin(
     },
   });
   await listen(server, host, port, portFlag);
-  afterStart();
   opened.defer(http.close);
   return {
     address: address(),

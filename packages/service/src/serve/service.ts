@@ -6,7 +6,7 @@ import { connectionsWithin, openFileLimit } from '@partner-network/common/open-f
 import type { Route } from '@partner-network/http/handle';
 import { Overload } from '@partner-network/http/overload/overload';
 import { createRequestMetrics } from '@partner-network/http/request-metrics';
-import { afterStart, createHttpServer, listen, portOf, serveSite } from '@partner-network/http/server/server';
+import { createHttpServer, listen, portOf, serveSite } from '@partner-network/http/server/server';
 import { openStore } from '@partner-network/store/engines';
 import type { Store } from '@partner-network/store/port';
 import type { Served } from '@partner-network/store/served';
@@ -102,7 +102,6 @@ export async function openService(
   const http = serveSite(server, site, { room, overload, answer: rehearsals?.answer });
   await given.beforeRequests?.();
   await listen(server, host, port, '--port');
-  afterStart();
   opened.defer(http.close);
   // Before the server, which waits for every response: a rehearsal may have stalled one.
   opened.defer(() => rehearsals?.close());

@@ -1,8 +1,8 @@
 /**
- * Notices that the files of an open database were replaced, removed or overwritten. SQLite does not: it goes
- * on with the file that it opened, while other programs use the new file.
+ * Notices that the files of an open database were replaced or removed. SQLite does not: it goes on with the
+ * file that it opened, while other programs use the new file.
  */
-import { type BigIntStats, closeSync, openSync, readSync, renameSync, statSync } from 'node:fs';
+import { renameSync, statSync } from 'node:fs';
 import { storeBounds } from '@partner-network/common/bounds/store';
 import { StoreUnavailable } from '../port.ts';
 
@@ -53,74 +53,35 @@ const restore = 'stop the service, move all database files away, and restore a b
 
 function watchDatabase(path: string) {
   const files = [path, `${path}-wal`, `${path}-shm`];
-  const opened = files.map((file) => identityOf(statOf(file)));
-  // Kept open: closing any descriptor of a file releases all of SQLite's locks on it in this process.
-  const index = openSync(`${path}-shm`, 'r');
-  let checkpoint = checkpointIn(index);
-  let writtenNs = statOf(path)?.mtimeNs;
-  let isOverwritten = false;
-
-  /** With a write-ahead log, only a checkpoint writes to the file. Any other write was not SQLite's. */
-  function lookForWrites(): void {
-    const before = checkpointIn(index);
-    const stat = statOf(path);
-    const after = checkpointIn(index);
-    const isCheckpoint = checkpoint.isRunning || after.isRunning || checkpoint.id !== after.id;
-    if (stat?.mtimeNs !== writtenNs && !isCheckpoint) isOverwritten = true;
-    // The next look compares with what was read before the file: a checkpoint may have written since.
-    checkpoint = before;
-    writtenNs = stat?.mtimeNs;
-  }
+  const opened = files.map(identityOf);
 
   return {
     failureOf(): string | undefined {
       for (const [position, file] of files.entries()) {
-        const now = identityOf(statOf(file));
+        const now = identityOf(file);
         if (now === undefined) return `${file} was removed or moved. Put it back. If it is lost, ${restore}.`;
         // Not "restart": SQLite would apply the log of the old file to the new file, and damage it.
         if (now !== opened[position])
           return `${file} was replaced by another file. Do not restart: ${restore}.`;
       }
-      lookForWrites();
-      if (!isOverwritten) return undefined;
-      const remedy = 'Stop the service, check the file, and restore a backup if it is damaged.';
-      return `${path} was overwritten by another program. ${remedy}`;
+      return undefined;
     },
     close(): void {
-      closeSync(index);
-      const now = identityOf(statOf(path));
+      const now = identityOf(path);
       if (now === undefined || now === opened[0]) return;
       // SQLite would apply the log of the old file to the new file, and damage it.
       for (const [position, file] of files.entries()) {
-        if (position > 0 && identityOf(statOf(file)) === opened[position])
-          renameSync(file, `${file}-replaced`);
+        if (position > 0 && identityOf(file) === opened[position]) renameSync(file, `${file}-replaced`);
       }
     },
   };
 }
 
-function statOf(file: string): BigIntStats | undefined {
+function identityOf(file: string): string | undefined {
   try {
-    return statSync(file, { bigint: true });
+    const { dev, ino } = statSync(file, { bigint: true });
+    return `${dev}:${ino}`;
   } catch {
     return undefined;
   }
-}
-
-function identityOf(stat: BigIntStats | undefined): string | undefined {
-  return stat && `${stat.dev}:${stat.ino}`;
-}
-
-/**
- * The state of checkpoints, from the index of the write-ahead log (https://sqlite.org/walformat.html): the
- * salt of the log, the frames that are in the database file, and the frames that a checkpoint began to copy.
- */
-function checkpointIn(index: number) {
-  const bytes = Buffer.alloc(132);
-  readSync(index, bytes, 0, bytes.length, 0);
-  const [salt, copied, begun] = [bytes.subarray(32, 40), bytes.subarray(96, 100), bytes.subarray(128, 132)];
-  return {
-    id: [salt, copied, begun].map((part) => part.toString('hex')).join(),
-    isRunning: !copied.equals(begun),
-  };
 }

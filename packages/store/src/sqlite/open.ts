@@ -53,7 +53,7 @@ export function openSqlite(file: string, environment: Environment, purpose: Purp
     const { closeReceipts, ...receipts } = createReceipts(path, environment, purpose, sql.rows, requireFile);
     if (purpose === 'serve') {
       db.exec(`pragma cache_size = -${storeBounds.sqliteServeCacheKibibytes}`);
-      // After an interrupted checkpoint, the watch would see a running checkpoint.
+      // Also shortens the wait for a lock, which the start needs.
       emptyLog(db);
       watch = watchFiles([path, receiptsPath]);
     }

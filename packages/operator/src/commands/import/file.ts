@@ -1,7 +1,6 @@
 /** Imports a file: opens the files beside it, shows the progress and handles signals. */
 import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
-import { setFlagsFromString } from 'node:v8';
 import { ingestBounds } from '@partner-network/common/bounds/ingest';
 import type { Output } from '@partner-network/common/command-line/output';
 import { createProgress } from '@partner-network/common/command-line/progress';
@@ -36,8 +35,6 @@ export async function importFile(
   { warnings, ...choices }: Choices,
   output: Output,
 ): ReturnType<typeof importRecords> {
-  // Collects old objects early, as a service does: 50 MB less on Postgres.
-  setFlagsFromString('--heap-growing-percent=50');
   await using opened = new AsyncDisposableStack();
   const size = await sizeOf(file);
   const progress = createProgress(process.stderr, 'read', size);

@@ -1,5 +1,5 @@
 #!/usr/bin/env -S node --max-semi-space-size=4
-// The flag saves memory: see "The memory of a process is limited" in the decisions. deploy/Containerfile
+// The flag saves memory: without it, V8 lets the space for new objects grow to 64 MiB. deploy/Containerfile
 // repeats it, which test/image/containerfile.test.ts compares.
 
 // Process 1, as in a container, gets only the signals that it listens for. So it listens before anything is

@@ -43,6 +43,7 @@ export function parseLine<O extends Options>(
     name,
     { type: valueName === undefined ? 'boolean' : 'string', multiple: true } as const,
   ]);
+  // Not strict: a strict parser throws at the first wrong flag, and all are reported at once.
   const parsing = { strict: false, allowPositionals: true, tokens: true } as const;
   const end = syntax.program === undefined ? -1 : words.indexOf('--');
   const own = end === -1 ? words : words.slice(0, end);

@@ -54,7 +54,7 @@ export async function identifyAs<Key>(
   return key;
 }
 
-/** Refuses a stored key that is revoked or expired, or whose partner is disabled. */
+/** Refuses a stored key. In this order, so that the same state of a key always gives the same code. */
 export function requireValid(key: Validity, nowMs: number): void {
   if (key.isRevoked) throw refusal('API_KEY_REVOKED');
   if (key.expiresAt !== undefined && Date.parse(key.expiresAt) <= nowMs) throw refusal('API_KEY_EXPIRED');

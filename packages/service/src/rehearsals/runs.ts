@@ -162,7 +162,7 @@ export class Run {
     });
   }
 
-  /** What has to happen until a promise can be kept. */
+  /** What has to happen until a promise can be kept. One fault is enough: a short walk never sees two. */
   #missing(name: PromiseName, scenario: ScenarioName): string | undefined {
     if (this.#count === 0) return 'No request has come.';
     const { listing = 'the listing' } = scenarios[scenario];

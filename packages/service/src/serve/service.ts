@@ -95,7 +95,8 @@ export async function openService(
     connections: connectionsWithin(openFileLimit()),
     unreadCharacters: httpBounds.unreadCharacters,
   };
-  // Before `listen`: a worker can get a connection before `listen` resolves.
+  // Before `listen`: a worker can get a connection before `listen` resolves. A worker has no rehearsals: runs
+  // are in memory, and it would see only some requests of a run.
   const rehearsals = given.isWorker ? undefined : await rehearsalsOf(parts);
   const routes = await routesOf(parts, tracing);
   const site = { routes: rehearsals?.routes(routes) ?? routes, log, requests };

@@ -5,8 +5,8 @@ const lock = 0x504e6574;
 const numbers: Readonly<Record<ImportKind, number>> = { brands: 1, balances: 2, grants: 3 };
 
 /**
- * Takes a lock on all records of a kind until the transaction ends. A writer of single records shares it. A
- * transaction that needs to know that nobody adds a record takes it alone.
+ * Takes a lock on all records of a kind until the transaction ends. Updates of records share it. A
+ * transaction that needs to know that nobody adds a record, such as a deletion, takes it exclusively.
  */
 export function importLock(kind: ImportKind, mode: 'shared' | 'exclusive'): string {
   const suffix = mode === 'shared' ? '_shared' : '';

@@ -16,7 +16,7 @@ export type RedisLink = Awaited<ReturnType<typeof openRedisLink>>;
 
 /**
  * Opens this process's connection to the Redis that all instances share. With a Redis Cluster there is one
- * connection to each node, and each is lost for itself: partners on the other nodes are not affected.
+ * connection to each node. Losing a node affects only the partners whose windows are on it.
  */
 export async function openRedisLink(
   address: RedisAddress,

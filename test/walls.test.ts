@@ -25,7 +25,7 @@ const folders = [
 
 /** What the order of packages does not say: files under this path must not import these. */
 const walls: readonly [path: string, forbidden: RegExp][] = [
-  // Between them stands nothing: neither may know the other.
+  // These packages are on the same level: neither may import the other.
   ['packages/http/', /^@partner-network\/store/],
   ['packages/partner/', /^@partner-network\/operator/],
   // The client is what a partner installs. It also runs without Node.
@@ -188,7 +188,7 @@ test('no two files import each other in a circle', () => {
   assert.deepEqual(circles, []);
 });
 
-test('each file keeps to its walls', () => {
+test('no file imports what the list of walls forbids', () => {
   for (const [path, forbidden] of walls) {
     const behind = modules.filter((file) => file.startsWith(path));
     assert.ok(behind.length > 0, `${path} is empty`);
@@ -201,7 +201,7 @@ test('each file keeps to its walls', () => {
   }
 });
 
-test('each library is known in its room alone', () => {
+test('only the listed files import each library', () => {
   for (const file of shipped) {
     for (const imported of importsOf(file)) {
       const users = libraries.find(([library]) => library.test(imported))?.[1];

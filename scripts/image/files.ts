@@ -40,7 +40,7 @@ export function writeFiles(folder: string, created: string): void {
   const parts = imageSbom(created, nodePackage, libraries);
   writeFileSync(join(sbom, 'partner-network.cdx.json'), `${JSON.stringify(parts, null, 2)}\n`);
 
-  // Git, too, keeps only whether a file is a program. What the umask made private is readable in the image.
+  // Files that the umask made private become readable. Like Git, this keeps only whether a file is a program.
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
     chmodSync(path, statSync(path).mode & 0o100 ? 0o755 : 0o644);

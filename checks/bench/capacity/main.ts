@@ -24,7 +24,7 @@ import { firstPages, oneBalances } from '../speed/requests.ts';
 import { type Inputs, inputsFile, inputsTable, planTable } from './plan.ts';
 
 const warmUpTimes = 4;
-/** What a busy machine makes the service shed is answered without a page, and costs less. */
+/** Answers a second that may be no page: a busy machine sheds requests, which cost less. */
 const othersPerSecond = 5;
 /** Connections, each with one statement or decision at a time, as of the 8 workers of an instance. */
 const workers = 8;

@@ -207,7 +207,7 @@ export interface AuditPosition {
 export interface MissingNumbers {
   readonly from: number;
   readonly to: number;
-  /** Once all transactions before this id have ended, nobody can bring the numbers. '' if not known yet. */
+  /** When all transactions before this id have ended, the numbers stay missing. '' if not known yet. */
   readonly until: string;
 }
 

@@ -17,7 +17,7 @@ export const limiterBounds = {
   redisDisconnectMs: 20,
   /** Time between the loss of a connection and the next one. */
   redisReconnectMs: 1_000,
-  /** Time between two questions to a Redis Cluster which node has which slots. */
+  /** How often the map of slots to nodes is read from a Redis Cluster. */
   clusterRefreshMs: 5_000,
   /** Redis deletes a partner's admissions this long after the last one. */
   redisLogLifeMs: 2_000,

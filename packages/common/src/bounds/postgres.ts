@@ -33,7 +33,7 @@ export const postgresBounds = {
   postgresSlowMs: 1_000,
   /** Time in which the statements of both listings must run on a node, for a health probe, in ms. */
   probeMs: 500,
-  /** Timeout of these statements, in ms. A frozen node gets no other one meanwhile. */
+  /** Timeout of these statements, in ms. Until then, a frozen node gets no second probe. */
   probeStatementMs: 10_000,
   /** Age at which a connection of health probes is replaced, in ms, so that probes open new ones. */
   probeLifetimeMs: 10_000,

@@ -1,4 +1,4 @@
-/** Who sends a request of the administrative API, and whether the role allows it. */
+/** Identifies the key of a request to the administrative API, and checks its role. */
 import { type AdminRole, mayUse } from '@partner-network/contract/admin/roles';
 import { adminKeyPrefixes } from '@partner-network/contract/environments';
 import { Refusal, refusal } from '@partner-network/http/refusal';

@@ -58,7 +58,7 @@ export class IdleRuns {
     this.#idle.delete(idle);
   }
 
-  /** Ends a run. That fails if its connection is lost. */
+  /** Ends a run. Ignores the error of a connection that is lost. */
   async #end(idle: Idle): Promise<void> {
     this.#take(idle);
     await idle.run.end().catch(() => {});

@@ -1,4 +1,4 @@
-/** Who is signed in. The key is exchanged for a sealed cookie. Nobody can find the key in it. */
+/** Sessions of the console. A key is exchanged for a sealed cookie, which does not contain the key. */
 import { hash } from 'node:crypto';
 import { adminBounds } from '@partner-network/common/bounds/serve';
 import { toTime } from '@partner-network/common/times';

@@ -83,7 +83,7 @@ function request(url: URL, addresses: readonly string[], signal: AbortSignal): P
   return new Promise((resolve, reject) => {
     const sent = url.protocol === 'https:' ? getHttps(url, options) : getHttp(url, options);
     sent.on('response', resolve).on('error', reject);
-    // A 101 response ends the connection with neither event.
+    // After a 101 response, Node emits `close` without `response` and `error`.
     sent.on('close', () => reject(Object.assign(new Error(), { code: 'ECONNRESET' })));
   });
 }

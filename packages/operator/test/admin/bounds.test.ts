@@ -36,7 +36,7 @@ test('at most 64 requests wait, and a client that leaves frees its place at once
   await assert.rejects(waiting[1]!, Unavailable);
   const last = takeMemory(4, patientOf());
   await assert.rejects(takeMemory(1, patientOf()), Unavailable);
-  // The others leave. What waited last gets the part that they would have taken.
+  // The others leave. The request that waited last gets the part that they would have taken.
   for (const [index, patient] of patients.entries()) if (index > 2) patient.leave(index % 4 === 0);
   await Promise.allSettled([...waiting.slice(3)]);
   giveMemory();

@@ -17,7 +17,7 @@ test('every operation refuses every other role before it looks at anything else'
   for (const [id, { method, path }] of all) {
     const needed = adminOperations[id].role;
     for (const role of adminRoles.filter((role) => !mayUse(role, needed))) {
-      // The query, the body and its type are wrong, and nothing of it is said.
+      // The query, the body and its type are wrong, too, and the answer does not mention it.
       const wrong = { role, method, headers: { 'content-type': 'text/plain' } };
       const place = path.replaceAll(/\{\w+\}/g, '%ff');
       const answer = await send(`${place}?unknown=1`, {

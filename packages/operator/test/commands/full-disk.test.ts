@@ -83,7 +83,7 @@ for (const { left, suffixes, noFiles } of scenes) {
     if (noFiles)
       assertFailed(dryRun, 1, /^Cannot open the database .* Find the cause with "partner-network doctor"/);
     else assert.match(dryRun.stdout, /^12000 read, 12000 would be written/, dryRun.stderr);
-    // What writes says what to do, and a disk with room again is used again.
+    // A command that writes says what to do. When the disk has room again, it works.
     assertFailed(await on('partners rename acme New'), 1, /disk is full|can hold no more files/);
     disk.makeRoom();
     if (!noFiles) assert.equal((await on('partners rename acme New')).status, 0);

@@ -30,7 +30,7 @@ export class Failure extends Error {
 /** Ends a case that this deployment cannot show. Its message says what is missing. */
 export class Skip extends Error {}
 
-/** One case of the report, as --json prints it. Nothing of a real deployment stands in it. */
+/** One case of the report, as --json prints it. It contains no value of a real deployment. */
 export interface CaseResult extends Pick<Case, 'id' | 'section' | 'title'> {
   readonly status: 'passed' | 'failed' | 'skipped' | 'expected';
   /** Of a failed case. */

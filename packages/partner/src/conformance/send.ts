@@ -110,7 +110,7 @@ async function exchange(socket: Socket, text: string, path: string | undefined, 
     const method = text.startsWith('HEAD ') ? 'HEAD' : 'GET';
     startRequest({ method, maxHeaderSize: bounds.headBytes, createConnection: () => socket })
       .on('error', failed)
-      // A 101 response ends the connection with neither a response nor an error.
+      // After a 101 response, Node emits `close` without `response` and `error`.
       .on('close', () => resolve('ECONNRESET'))
       .on('response', (incoming) => {
         response = incoming;

@@ -143,7 +143,7 @@ async function runProgram(
   };
   signal.addEventListener('abort', killGroup);
   child.once('exit', () => {
-    // What it left in the background is not waited for. The rest of its output is.
+    // Ends the processes that it left in the background, and waits for the rest of its output.
     killGroup();
     setTimeout(() => streams.map((stream) => stream.destroy()), bounds.outputWaitMs).unref();
   });

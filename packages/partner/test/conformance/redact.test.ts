@@ -1,4 +1,4 @@
-/** Nothing of a real deployment stands in a report. */
+/** A report contains no value of a real deployment. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { keys } from '../../../testkit/fixtures/fixture.ts';

@@ -65,7 +65,7 @@ export function nextCursor({ body }: SentResponse): string | undefined {
 const common = ['X-Request-Id', 'X-Content-Type-Options'];
 const commonAndRate = [...common, 'RateLimit-Policy', 'RateLimit'];
 
-/** Those headers of the page that have one of these names. */
+/** The headers of the page with these names. */
 function kept({ headers }: Page, names: readonly string[]): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => names.includes(name)));
 }

@@ -6,7 +6,7 @@ export type BoundStatement = readonly [text: string, ...values: Value[]];
 
 /**
  * The statements of a transaction. Each `yield` runs a statement and returns its rows. A generator, and not
- * an async function: the embedded database runs it in one go, so nothing else of the process gets between.
+ * an async function: on the embedded database, no other code of the process runs between two statements.
  */
 export type Steps<Result> = () => Generator<BoundStatement, Result, readonly Row[]>;
 

@@ -99,7 +99,7 @@ export function stampOf(db: DatabaseSync, schema: FileSchema = databaseSchema): 
   return { environment: row?.value, version };
 }
 
-/** Marks a new database as ours, and binds it to one environment. Neither ever changes. */
+/** Marks a new database as ours, and binds it to one environment. Both marks never change. */
 function stamp(db: DatabaseSync, environment: Environment, { applicationId, fill }: FileSchema): void {
   db.exec(`pragma application_id = ${applicationId}`);
   db.prepare(`insert into settings (name, value) values ('environment', ?)`).run(environment);

@@ -44,7 +44,7 @@ function explained(failure: Failure, path: string): [reason: string, remedy?: st
     }
     if (denied !== undefined) {
       const user = `this user (${process.getuid?.()})`;
-      // A folder further up is often not ours, such as `/`: nobody should own it for this.
+      // Do not advise to change the owner of a folder further up, such as `/`: it belongs to others.
       if (each !== path && each !== dirname(path)) {
         const remedy = `Create ${dirname(path)} for this user, or correct the path.`;
         return [`${user} may not create a folder in ${each}`, remedy];

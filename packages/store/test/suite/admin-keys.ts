@@ -36,7 +36,7 @@ export const adminKeyTests: StoreTests = {
     // The nearest key is read to take the same time, but never returned: before, between or after the keys.
     for (const unknown of [digest(0), digest(1).with(31, 9), digest(3), new Uint8Array()])
       assert.equal(await store.findAdminKey(unknown), undefined);
-    // Neither kind of key is found among the other.
+    // An administrative key is not found among the keys of partners.
     assert.equal(await store.findKey(digest(1)), undefined);
   },
 

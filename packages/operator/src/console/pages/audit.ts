@@ -52,7 +52,7 @@ export async function auditFile({ call, query }: Visit): Promise<Outcome> {
         'or use "partner-network audit".';
       throw refusalOfBody([{ code: 'VALUE_TOO_HIGH', detail, field: undefined }]);
     }
-    // The embedded database answers at once: without this, nobody else is answered until the end.
+    // The embedded database is synchronous: without this pause, other requests would wait until the end.
     await nextTurn();
   } while (cursor !== undefined);
   return { file: lines.join(''), name: 'audit.jsonl' };

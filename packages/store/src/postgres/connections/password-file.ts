@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-/** What a line of the file is chosen by. */
+/** The fields by which a line of the file is chosen. */
 export interface Login {
   readonly host: string;
   readonly port: number;

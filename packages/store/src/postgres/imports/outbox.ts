@@ -6,7 +6,7 @@ import { copyLine, tailOf } from './copy.ts';
 /** Lines that are sent together. */
 export interface Batch {
   readonly lines: string[];
-  /** What a line has in the temporary table in addition. */
+  /** The values of each line that only the temporary table has. */
   readonly tails: string[];
   /** The numbers of the lines in the file. */
   readonly numbers: unknown[];

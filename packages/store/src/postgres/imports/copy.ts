@@ -1,12 +1,43 @@
 /** Rows in the text format of COPY. */
 import { finished } from 'node:stream/promises';
+import { DatabaseError } from 'pg';
 import type { ImportRow } from '../../port.ts';
 import type { Connection } from '../connections/connection.ts';
+import { translated } from '../connections/errors.ts';
 
 /** Runs statements. One is a `copy … from stdin`, which reads the text. */
 export async function copy(connection: Connection, statements: string, text: string): Promise<void> {
   const { from } = await import('pg-copy-streams');
   await finished(connection.query(from(statements)).end(text));
+}
+
+/**
+ * Whether a COPY met a row that exists. Citus reports every error of a node in a COPY as an internal one. If
+ * it was another error, the staged rows fail with it again when they are written.
+ */
+function existsAlready(error: unknown): boolean {
+  return error instanceof DatabaseError && ['23505', 'XX000'].includes(error.code!);
+}
+
+/** Copies lines into a table. Returns false, having written nothing, if one has the id of a stored row. */
+export async function copyNew(
+  connection: Connection,
+  into: string,
+  lines: readonly string[],
+): Promise<boolean> {
+  try {
+    // One message for all three: separate round trips left the server idle for an eighth of the time.
+    const statements = `savepoint batch; copy ${into} from stdin; release batch`;
+    await copy(connection, statements, `${lines.join('\n')}\n`);
+    return true;
+  } catch (error) {
+    if (!existsAlready(error)) throw translated(error);
+    await connection.query('rollback to batch').catch(() => {
+      // Without the savepoint, a node was lost before the copy.
+      throw translated(error);
+    });
+    return false;
+  }
 }
 
 /** The columns `is_timed` and `deleted_at`. */

@@ -19,7 +19,7 @@ import { begin, type Connection } from '../connections/connection.ts';
 import { translated } from '../connections/errors.ts';
 import { hasCitus } from '../distribution/tables.ts';
 import { importLock } from '../import-locks.ts';
-import { copy } from './copy.ts';
+import { copy, copyNew } from './copy.ts';
 import { createGrantWrites } from './grants.ts';
 import { type KindWrites, type Merged, type Query, types } from './kind-writes.ts';
 import { createNodes } from './near.ts';
@@ -44,14 +44,6 @@ function translate(error: unknown): never {
   throw translated(error);
 }
 
-/**
- * Whether a COPY met a row that exists. Citus reports every error of a node in a COPY as an internal one. If
- * it was another error, the staged rows fail with it again when they are written.
- */
-function existsAlready(error: unknown): boolean {
-  return error instanceof DatabaseError && ['23505', 'XX000'].includes(error.code!);
-}
-
 /** The rows in the temporary table: their number, and the deletions among them. */
 const noRows = () => ({
   rows: 0,
@@ -70,7 +62,7 @@ const noRows = () => ({
  *     staging     --the first rows of a file, and the table is empty--> first load
  *     first load  --rows that delete or repeat an id--> staging: the rows so far move to the temporary table,
  *                   and the transaction stays open
- *     either      --write: merge, then commit or roll back--> staging, without rows (after a trial, with them)
+ *     either      --write: merge, then commit or roll back--> staging, without rows, after a trial with them
  *
  * The commit:
  *
@@ -145,7 +137,11 @@ export class Run implements ImportRun {
   async #send({ lines, tails, numbers, deletions }: Batch): Promise<void> {
     this.#isFirstLoad ??= await this.#beginFirstLoad();
     if (this.#isFirstLoad) {
-      if (deletions === 0 && (await this.#place(lines))) return;
+      const into = `${this.#kind} (${this.#columns.join(', ')})`;
+      if (deletions === 0 && (await this.#tracked(copyNew(this.#connection, into, lines)))) {
+        this.#placed += lines.length;
+        return;
+      }
       await this.#leaveFirstLoad();
     }
     const whole = lines.map((line, index) => `${line}${tails[index]}\t${numbers[index]}\n`).join('');
@@ -174,23 +170,6 @@ export class Run implements ImportRun {
     await this.#query(`${moving}; delete from ${this.#kind}`);
     this.#staged.rows = this.#placed;
     this.#placed = 0;
-  }
-
-  /** Writes lines to the table. Returns false, having written nothing, if one has the id of another. */
-  async #place(lines: readonly string[]): Promise<boolean> {
-    try {
-      // One message for all three: separate round trips left the server idle for an eighth of the time.
-      const into = `${this.#kind} (${this.#columns.join(', ')})`;
-      const statements = `savepoint batch; copy ${into} from stdin; release batch`;
-      await this.#tracked(copy(this.#connection, statements, `${lines.join('\n')}\n`));
-    } catch (error) {
-      if (!existsAlready(error)) throw translated(error);
-      // Without the savepoint, a node was lost before the copy.
-      await this.#connection.query('rollback to batch').catch(() => translate(error));
-      return false;
-    }
-    this.#placed += lines.length;
-    return true;
   }
 
   /**

@@ -3,7 +3,7 @@ import type { ImportKind, ImportRow } from '../../port.ts';
 import { createOrderCheck, grantLineColumns, importColumns } from '../../sql/imports.ts';
 import type { Rows } from './kind-writes.ts';
 
-/** The columns of `staged`. The last may be long, and are then stored apart: the first are read without them. */
+/** The columns of `staged`. The last may be long, and are then stored apart from the first. */
 export function stagedColumns(kind: ImportKind): readonly string[] {
   const columns =
     kind === 'grants' ? grantLineColumns : ['is_timed', 'deleted_at', ...importColumns[kind].all];

@@ -22,12 +22,11 @@ import { OperatorError } from '@partner-network/common/operator-error';
 import { echo } from '@partner-network/common/text';
 import { lengths } from '@partner-network/contract/limits';
 import { basePath } from '@partner-network/contract/operations';
-import type { CaseResult } from '../conformance/case.ts';
 import { allCases } from '../conformance/cases/index.ts';
-import { type Given, type Variable, variables } from '../conformance/given.ts';
 import { htmlOf } from '../conformance/html.ts';
-import { casesOf, runCases } from '../conformance/run.ts';
+import { type CaseResult, casesOf, runCases } from '../conformance/run.ts';
 import { Untestable } from '../conformance/send.ts';
+import { type Supplied, type Variable, variables } from '../conformance/variables.ts';
 import { foreignAnswer, tooLate, whyNoAnswer } from './errors.ts';
 import { type Address, apiKey, keyVariable } from './settings.ts';
 
@@ -69,7 +68,7 @@ export const conformance = command({
     const { profile, burst: isBurst, json, junit, html, 'expected-failures': listed, ...variables } = values;
     const expectedFailures = listed ?? new Set<string>();
     const isSet = ([, value]: readonly [string, unknown]) => value !== undefined;
-    const given: Given = Object.fromEntries(Object.entries(variables).filter(isSet));
+    const supplied: Supplied = Object.fromEntries(Object.entries(variables).filter(isSet));
     // Before the run. It also removes old reports.
     for (const path of [junit, html]) writeReport(path, '');
     const url = baseUrl(text) as string;
@@ -77,7 +76,13 @@ export const conformance = command({
     const { stderr } = process;
     const onCase = (number: number) =>
       stderr.write(number > cases.length ? '\r\u001b[K' : `\rCase ${number} of ${cases.length}`);
-    const run = { baseUrl: url, given, isBurst, expectedFailures, onCase: stderr.isTTY ? onCase : undefined };
+    const run = {
+      baseUrl: url,
+      supplied,
+      isBurst,
+      expectedFailures,
+      onCase: stderr.isTTY ? onCase : undefined,
+    };
     const results = await runCases(cases, run).catch((error) => {
       if (!(error instanceof Untestable)) throw error;
       const message = whyUntested(error, { url, setBy: 'BASE_URL' }).join('\n');

@@ -1,6 +1,6 @@
 /** The report as one page that needs no network and no scripts. */
 import { escapeMarkup as escaped } from '@partner-network/common/text';
-import type { CaseResult } from './case.ts';
+import type { CaseResult } from './run.ts';
 
 const style = `
 :root { color-scheme: light dark; }

@@ -1,50 +1,112 @@
-/** What cases send requests with. */
-import type { Given } from './given.ts';
-import { type Answer, createSender } from './send.ts';
+/** What cases send, and what they send it with. */
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { keyPrefixes } from '@partner-network/contract/environments';
+import { type Answer, createSender, Skip } from './send.ts';
+import type { Supplied, Variable } from './variables.ts';
+
+/** A request, or the lines of a raw one. */
+export type Request = PathRequest | { readonly lines: (probe: Probe) => readonly string[] };
+
+export interface PathRequest {
+  /** Below the base URL. A query in it is sent as it is written. */
+  readonly path: string;
+  /** Percent-encoded and added to the path. */
+  readonly query?: Query;
+  /** Makes the Authorization header, by default with the partner's own key. An empty header is not sent. */
+  readonly as?: ((probe: Probe) => string) | undefined;
+  readonly method?: 'POST' | 'DELETE' | 'OPTIONS' | 'HEAD';
+}
+
+/** Parameters with values, or with functions that find them. A parameter without a value is not sent. */
+export type Query = Readonly<Record<string, string | number | undefined | Find>>;
+type Find = (probe: Probe) => string | Promise<string>;
 
 export type Probe = ReturnType<typeof createProbe>;
 
-export function createProbe(base: URL, given: Given) {
+export function createProbe(base: URL, supplied: Supplied, isBurst: boolean) {
   const sender = createSender(base);
   const shared = new Map<string, Promise<unknown>>();
-  /** All answers of the run so far. */
-  const answers: Answer[] = [];
-  const kept = (answer: Answer) => {
-    answers.push(answer);
-    return answer;
-  };
+  const ownKey = `Bearer ${supplied.PARTNER_NETWORK_API_KEY}`;
 
-  /** `target` is a path below the base URL, and a query. An empty authorization is not sent. */
-  function textOf(target: string, authorization = `Bearer ${given.PARTNER_NETWORK_API_KEY}`, method = 'GET') {
-    return [
+  /** The text of a request, and its path, which a raw request does not have. */
+  async function written(request: Request): Promise<[text: string, path?: string]> {
+    if ('lines' in request) return [[...request.lines(probe), '', ''].join('\r\n')];
+    const { path, query, as = () => ownKey, method = 'GET' } = request;
+    const authorization = as(probe);
+    const parameters: string[] = [];
+    for (const [name, value] of Object.entries(query ?? {})) {
+      const text = typeof value === 'function' ? await value(probe) : value;
+      if (text !== undefined) parameters.push(`${name}=${encodeURIComponent(text)}`);
+    }
+    const target = query === undefined ? path : `${path}?${parameters.join('&')}`;
+    const lines = [
       `${method} ${base.pathname}${target} HTTP/1.1`,
       `Host: ${base.host}`,
       'User-Agent: partner-network-conformance',
       'Connection: close',
       ...(authorization === '' ? [] : [`Authorization: ${authorization}`]),
       '\r\n',
-    ].join('\r\n');
+    ];
+    return [lines.join('\r\n'), target.split('?')[0]];
   }
 
-  const pathOf = (target: string) => target.split('?')[0];
-
-  return {
+  const probe = {
     base,
-    given,
-    answers,
-    get: async (...[target, ...rest]: Parameters<typeof textOf>) =>
-      kept(await sender.send(textOf(target, ...rest), pathOf(target))),
-    /** Sends a text as it is written; each character is one byte. */
-    raw: async (text: string) => kept(await sender.send(text)),
-    /** Sends the same request many times at once, without pace. */
-    burst: async (count: number, target: string) =>
-      (await sender.burst(count, textOf(target), pathOf(target))).map(kept),
+    /** The Authorization header with the partner's own key. */
+    ownKey,
+    /** All answers of the run so far. */
+    answers: [] as Answer[],
+    /** The value of a variable. Without it, the case is skipped. */
+    value(variable: Variable): string {
+      const found = supplied[variable];
+      if (found === undefined) throw new Skip(variable);
+      return found;
+    },
+    async send(request: Request): Promise<Answer> {
+      const answer = await sender.send(...(await written(request)));
+      probe.answers.push(answer);
+      return answer;
+    },
+    /** Sends the same request many times at once, after a pause. Without --burst, the case is skipped. */
+    async burst(count: number, request: Request, pauseMs: number): Promise<readonly Answer[]> {
+      if (!isBurst) throw new Skip('--burst');
+      await sleep(pauseMs);
+      const answers = await sender.burst(count, ...(await written(request)));
+      probe.answers.push(...answers);
+      return answers;
+    },
     /** Makes a value once for all cases of the run. A failure is made again for the next case. */
-    once: <Value>(name: string, make: () => Promise<Value>) => {
+    once<Value>(name: string, make: () => Promise<Value>): Promise<Value> {
       const made = shared.get(name) ?? make();
       shared.set(name, made);
       made.catch(() => shared.delete(name));
       return made as Promise<Value>;
     },
   };
+  return probe;
 }
+
+/** A value for `query`, and values for `as`. */
+export const idIn = (variable: Variable) => (probe: Probe) => probe.value(variable);
+export const keyIn = (variable: Variable) => (probe: Probe) => `Bearer ${probe.value(variable)}`;
+export const nobody = () => '';
+
+/** An id, name or reference that no deployment knows. */
+export const madeUp = () => `conformance-${randomBytes(12).toString('hex')}`;
+
+/** A key that no deployment knows, for the environment of the partner's own key. */
+export function unknownKey({ ownKey }: Probe): string {
+  const isProduction = ownKey.startsWith(`Bearer ${keyPrefixes.production}`);
+  return keyPrefixes[isProduction ? 'production' : 'sandbox'] + randomBytes(25).toString('hex').slice(1);
+}
+
+export const ownCustomer = idIn('PARTNER_NETWORK_CUSTOMER_ID');
+
+/** Requests for a page of a listing, with the parameters that it requires. */
+export const brands = (query: Query = {}, as?: PathRequest['as']) => ({ path: '/brands', query, as });
+export const balances = (query: Query = {}, as?: PathRequest['as']) => {
+  const required = { customer_id: ownCustomer, type: 'CHECKING' };
+  return { path: '/balances', query: { ...required, ...query }, as };
+};
+export const list = { brands, balances };

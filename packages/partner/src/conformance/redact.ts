@@ -1,8 +1,8 @@
 /** What reports show of requests and answers: names, kinds and lengths, and nothing of a real deployment. */
 import { printable } from '@partner-network/common/text';
 import { keyPrefixPattern } from '@partner-network/contract/environments';
-import type { Given } from './given.ts';
 import type { Answer } from './send.ts';
+import type { Supplied } from './variables.ts';
 
 const bounds = { characters: 4_000, textCharacters: 1_024, headers: 40, records: 5 };
 
@@ -25,10 +25,10 @@ function cut(text: string, characters: number): string {
   return text.length <= characters ? text : `${text.slice(0, characters)}… (${text.length} characters)`;
 }
 
-/** `mask` replaces given values by their variables, and anything like a key. It has the last word. */
-export function createRedaction(given: Given) {
+/** `mask` replaces supplied values by their variables, and anything like a key. It has the last word. */
+export function createRedaction(supplied: Supplied) {
   // The longest first: one id may begin with another.
-  const longestFirst = Object.entries(given).toSorted(([, one], [, other]) => other.length - one.length);
+  const longestFirst = Object.entries(supplied).toSorted(([, one], [, other]) => other.length - one.length);
   const values = longestFirst.map(([variable, value]) => {
     const forms = [value, encodeURIComponent(value), JSON.stringify(value).slice(1, -1)];
     const anyForm = `(?:${forms.map(RegExp.escape).join('|')})`;

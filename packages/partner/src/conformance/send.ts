@@ -24,6 +24,17 @@ export const sendBounds = {
 
 export type Answer = Awaited<ReturnType<typeof exchange>>;
 
+/**
+ * A broken promise. The message completes "Expected …" in reports, so it must not repeat anything that the
+ * service sent. The cause is the answer that breaks the promise.
+ */
+export class Failure extends Error {
+  declare readonly cause: Answer;
+}
+
+/** Ends a case that this run cannot show. Its message is a variable or a flag, or says what is missing. */
+export class Skip extends Error {}
+
 /** The deployment cannot be tested. The cause is an answer, or absent if the bounds are spent. */
 export class Untestable extends Error {
   declare readonly cause: Answer | undefined;
@@ -128,7 +139,6 @@ async function exchange(socket: Socket, text: string, path: string | undefined, 
   return {
     /** The request with its key. Reports show it without values. */
     sent: text,
-    method: text.split(' ', 1)[0]!,
     /** Relative to the base URL, such as `/brands`, without its query; undefined for raw requests. */
     path,
     sentMs,

@@ -5,9 +5,9 @@ import { digestOfKey, newApiKey } from '../../../service/src/auth/api-key.ts';
 import type { Store } from '../../../store/src/port.ts';
 import { byTest, createdAt, future, past } from '../../../testkit/fixtures/fixture.ts';
 import { keepKey, keepSecret } from '../../../testkit/watch/logs.ts';
-import type { Given } from '../../src/conformance/given.ts';
+import type { Supplied } from '../../src/conformance/variables.ts';
 
-export type WholeGiven = Required<Given>;
+export type AllVariables = Required<Supplied>;
 
 const both = ['BALANCES_READ', 'BRANDS_READ'] as const;
 const customer = 'customer-4b1f';
@@ -62,7 +62,7 @@ export async function fillDeployment(
   store: Store,
   names: readonly string[],
   brands = 120,
-): Promise<WholeGiven[]> {
+): Promise<AllVariables[]> {
   const old = await createPartner(store, 'old', 1);
   const refused = {
     PARTNER_NETWORK_REVOKED_API_KEY: await createKey(store, old, { revoked_at: past }),
@@ -72,7 +72,7 @@ export async function fillDeployment(
     ),
   };
   await importValues(store, 'balances', [customer, withoutGrant].flatMap(balancesOf));
-  const all: WholeGiven[] = [];
+  const all: AllVariables[] = [];
   for (const name of names) {
     await createPartner(store, name, brands);
     const other = await createPartner(store, `${name}-other`, 2);

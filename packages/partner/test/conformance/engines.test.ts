@@ -5,23 +5,23 @@ import { basePath } from '@partner-network/contract/operations';
 import { createMemoryLimiter } from '../../../service/src/limiter/memory.ts';
 import { run } from '../../../testkit/fixtures/run.ts';
 import { startTestService } from '../../../testkit/fixtures/service.ts';
-import type { CaseResult } from '../../src/conformance/case.ts';
 import { busyDeployment } from '../../src/conformance/cases/http.ts';
 import { allCases } from '../../src/conformance/cases/index.ts';
-import { fillDeployment, type WholeGiven } from './deployment.ts';
+import type { CaseResult } from '../../src/conformance/run.ts';
+import { type AllVariables, fillDeployment } from './deployment.ts';
 
 test('our own service conforms', { concurrency: true }, async (t) => {
   const engines = ['sqlite', 'postgres'] as const;
   await Promise.all(
     engines.map((engine) =>
       t.test(engine, async (t) => {
-        let given: WholeGiven | undefined;
+        let supplied: AllVariables | undefined;
         const service = await startTestService(t, {
           engine,
           data: {
             name: 'conformance',
             fill: async (store) => {
-              [given] = await fillDeployment(store, ['acme']);
+              [supplied] = await fillDeployment(store, ['acme']);
             },
           },
           limiters: { brands: createMemoryLimiter(50) },
@@ -32,7 +32,7 @@ test('our own service conforms', { concurrency: true }, async (t) => {
         });
         const baseUrl = `http://127.0.0.1:${service.port}${basePath}`;
         const words = ['conformance', baseUrl, '--burst', '--json'];
-        const { status, stdout, stderr } = await run(words, { variables: given! });
+        const { status, stdout, stderr } = await run(words, { variables: supplied! });
         const { cases } = JSON.parse(stdout) as { cases: readonly CaseResult[] };
         // A busy machine cannot answer a burst in time, and the case says so.
         const isBusy = ({ id, variable }: CaseResult) =>

@@ -7,7 +7,7 @@ import type { Store } from '../../../store/src/port.ts';
 import { startTestService } from '../../../testkit/fixtures/service.ts';
 import { allCases } from '../../src/conformance/cases/index.ts';
 import { runCases } from '../../src/conformance/run.ts';
-import { fillDeployment, type WholeGiven } from './deployment.ts';
+import { type AllVariables, fillDeployment } from './deployment.ts';
 import { formats, inFormat } from './planted-bugs/in-format.ts';
 import { startBuggyProxy } from './planted-bugs/proxy.ts';
 
@@ -18,7 +18,7 @@ const ofOrder = [
 ];
 
 test('a correct service conforms, whatever the format of its JSON', { concurrency: true }, async (t) => {
-  const left: WholeGiven[] = [];
+  const left: AllVariables[] = [];
   const fill = async (store: Store) => {
     const names = Object.keys(formats).map((_, index) => `partner-${index}`);
     left.push(...(await fillDeployment(store, names)));
@@ -27,10 +27,10 @@ test('a correct service conforms, whatever the format of its JSON', { concurrenc
   const { port } = await startTestService(t, { data: { name: 'formats', fill }, limiters });
   const tests = Object.entries(formats).map(([name, format]) =>
     t.test(name, async (t) => {
-      const given = left.pop()!;
-      const proxyPort = await startBuggyProxy(t, port, inFormat(format), given);
+      const supplied = left.pop()!;
+      const proxyPort = await startBuggyProxy(t, port, inFormat(format), supplied);
       const results = await runCases(allCases, {
-        ...{ baseUrl: `http://127.0.0.1:${proxyPort}${basePath}`, given, isBurst: false },
+        ...{ baseUrl: `http://127.0.0.1:${proxyPort}${basePath}`, supplied, isBurst: false },
         expectedFailures: new Set<string>(),
       });
       const passed = results.filter(({ status, variable }) => status === 'passed' || variable === '--burst');

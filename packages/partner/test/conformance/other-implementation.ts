@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { basePath } from '@partner-network/contract/operations';
 
 const key = 'Bearer other-implementation';
-export const given = {
+export const supplied = {
   PARTNER_NETWORK_API_KEY: 'other-implementation',
   PARTNER_NETWORK_BRANDS_ONLY_API_KEY: 'other-implementation-brands',
   PARTNER_NETWORK_CUSTOMER_ID: 'customer one',
@@ -27,7 +27,7 @@ const brands = Array.from({ length: 130 }, (_, index) => ({
 }));
 
 const balances = Array.from({ length: 7 }, (_, index) => ({
-  ...{ id: `balance ${index}`, customer_id: given.PARTNER_NETWORK_CUSTOMER_ID, type: 'CHECKING' },
+  ...{ id: `balance ${index}`, customer_id: supplied.PARTNER_NETWORK_CUSTOMER_ID, type: 'CHECKING' },
   ...{ currency: 'USD', amount: index * 10 ** 16, updated_at: null },
 }));
 
@@ -52,7 +52,7 @@ function listed({ url = '', method, headers }: IncomingMessage): object {
   const offset = Number(/\d+$/.exec(parameter('cursor') ?? '0'));
   const isValid = name === 'brands' || (parameter('customer_id') && parameter('type') === 'CHECKING');
   if (!Number.isInteger(limit) || limit < 1 || !isValid) throw new Refusal(400, 'bad');
-  if (name === 'balances' && parameter('customer_id') !== given.PARTNER_NETWORK_CUSTOMER_ID)
+  if (name === 'balances' && parameter('customer_id') !== supplied.PARTNER_NETWORK_CUSTOMER_ID)
     throw new Refusal(404, 'whose');
   const wanted = parameter('reference_id');
   const ofName = name === 'brands' ? brands : balances;

@@ -13,7 +13,7 @@ import { isLongRun } from '../../../testkit/fixtures/long-run.ts';
 import { startTestService } from '../../../testkit/fixtures/service.ts';
 import { allCases } from '../../src/conformance/cases/index.ts';
 import { runCases } from '../../src/conformance/run.ts';
-import { fillDeployment, type WholeGiven } from './deployment.ts';
+import { type AllVariables, fillDeployment } from './deployment.ts';
 import { bugsInAccess } from './planted-bugs/in-access.ts';
 import { bugsInCursors } from './planted-bugs/in-cursors.ts';
 import { bugsInFormat } from './planted-bugs/in-format.ts';
@@ -56,7 +56,7 @@ const limits = isLongRun ? { timeout: 900_000 } : {};
 
 test('conformance catches every planted bug by the right case', limits, async (t) => {
   for (const id of sample) assert.ok(isCase(id), id);
-  const left: WholeGiven[] = [];
+  const left: AllVariables[] = [];
   const fill = async (store: Parameters<typeof fillDeployment>[0]) => {
     const names = [...bugs, ...bugsInRate].map((_, index) => `partner-${index}`);
     left.push(...(await fillDeployment(store, names, 60)));
@@ -68,13 +68,13 @@ test('conformance catches every planted bug by the right case', limits, async (t
     ({ caughtBy, others = mostOthers, plant }: Planted, isBurst: boolean) =>
     async (t: TestContext) => {
       assert.ok(isCase(caughtBy), caughtBy);
-      const given = left.pop()!;
+      const supplied = left.pop()!;
       const cases = allCases.filter(
         ({ id }) => isLongRun || id === caughtBy || sample.includes(id) || (isBurst && id === 'burst.rate'),
       );
       const results = await runCases(cases, {
-        baseUrl: `http://127.0.0.1:${await startBuggyProxy(t, port, plant, given)}${basePath}`,
-        given,
+        baseUrl: `http://127.0.0.1:${await startBuggyProxy(t, port, plant, supplied)}${basePath}`,
+        supplied,
         isBurst,
         expectedFailures: new Set(),
       });

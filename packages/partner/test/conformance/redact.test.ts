@@ -2,23 +2,23 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
-import type { Given } from '../../src/conformance/given.ts';
 import { createRedaction } from '../../src/conformance/redact.ts';
 import type { Answer } from '../../src/conformance/send.ts';
+import type { Supplied } from '../../src/conformance/variables.ts';
 
-const given: Given = {
+const supplied: Supplied = {
   PARTNER_NETWORK_API_KEY: keys.acme,
   PARTNER_NETWORK_REVOKED_API_KEY: 'zQ8~x.AnotherForm_of-a-Key/7Hk2+Lp9Xv4Tb1Nc6Rd==',
   PARTNER_NETWORK_CUSTOMER_ID: 'CUSTOMER/1 001',
   PARTNER_NETWORK_GRANT_ID: 'g1',
 };
-const { mask, shownAnswer, shownRequest } = createRedaction(given);
+const { mask, shownAnswer, shownRequest } = createRedaction(supplied);
 
 function answerOf(status: number, json: unknown, rawHeaders: string[] = []): Answer {
   const text = typeof json === 'string' ? json : JSON.stringify(json);
   const parsed = typeof json === 'string' ? undefined : json;
   const times = { sentMs: 0, answeredMs: 0 };
-  const request = { sent: '', method: 'GET', path: '/' };
+  const request = { sent: '', path: '/' };
   return {
     ...request,
     ...times,
@@ -146,7 +146,7 @@ const forms: Readonly<Record<string, (value: string) => string>> = {
 
 for (const [name, form] of Object.entries(forms)) {
   test(`a key is masked in an error and in a header: ${name}`, () => {
-    for (const key of [keys.acme, given.PARTNER_NETWORK_REVOKED_API_KEY!]) {
+    for (const key of [keys.acme, supplied.PARTNER_NETWORK_REVOKED_API_KEY!]) {
       const text = form(key);
       const errors = [{ code: 'X', detail: `before ${text} after` }];
       const shown = shownAnswer(answerOf(400, { errors }, ['X-Request-Id', text]));
@@ -157,12 +157,12 @@ for (const [name, form] of Object.entries(forms)) {
   });
 }
 
-test('a key that was not given is masked by its form', () => {
+test('a key that was not supplied is masked by its form', () => {
   assert.equal(mask(`x ${keys.zenith} y pn_live_abc`), 'x [key] y [key]');
   assert.equal(mask('Use a key that starts with pn_test_.'), 'Use a key that starts with pn_test_.');
 });
 
-test('given ids are replaced by their variables: long ones anywhere, short ones as words', () => {
+test('supplied ids are replaced by their variables: long ones anywhere, short ones as words', () => {
   assert.equal(mask('xCUSTOMER/1 001x'), 'x$PARTNER_NETWORK_CUSTOMER_IDx');
   assert.equal(mask('CUSTOMER%2F1%20001'), '$PARTNER_NETWORK_CUSTOMER_ID');
   const ids = { PARTNER_NETWORK_CUSTOMER_ID: 'customer-1', PARTNER_NETWORK_GRANT_ID: 'customer-1-grant' };

@@ -3,11 +3,13 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { serveHttp } from '../../../operator/test/images/image-host.ts';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
-import { type Case, Failure, Skip } from '../../src/conformance/case.ts';
-import type { Given } from '../../src/conformance/given.ts';
+import { type Case, settled } from '../../src/conformance/case.ts';
+import { nobody, type Probe } from '../../src/conformance/probe.ts';
 import { runCases } from '../../src/conformance/run.ts';
+import { Failure, Skip } from '../../src/conformance/send.ts';
+import type { Supplied } from '../../src/conformance/variables.ts';
 
-const given: Given = { PARTNER_NETWORK_API_KEY: keys.acme, PARTNER_NETWORK_CUSTOMER_ID: 'customer-1' };
+const supplied: Supplied = { PARTNER_NETWORK_API_KEY: keys.acme, PARTNER_NETWORK_CUSTOMER_ID: 'customer-1' };
 
 interface Seen {
   readonly method: string | undefined;
@@ -16,20 +18,24 @@ interface Seen {
 }
 
 /** Runs cases against a server that answers every request with the same page, and notes the requests. */
-async function runOn(t: TestContext, checks: Readonly<Record<string, Partial<Case> | Case['check']>>) {
+async function runOn(
+  t: TestContext,
+  checks: Readonly<Record<string, (probe: Probe) => Promise<unknown>>>,
+  sections: Readonly<Record<string, string>> = {},
+) {
   const requests: Seen[] = [];
   const address = await serveHttp(t, ({ method, url, rawHeaders }, response) => {
     requests.push({ method, url, rawHeaders });
     response.end('{"brands":[{"name":"secret"}]}');
   });
-  const cases = Object.entries(checks).map(([id, given]): Case => {
-    const own = typeof given === 'function' ? { check: given } : given;
-    return { id, section: '1', profile: 'decisions', title: id, needs: [], check: async () => {}, ...own };
+  const cases = Object.entries(checks).map(([id, check]) => {
+    const section = sections[id] ?? '1';
+    return { id, section, profile: 'decisions', promise: id, check: check as Case['check'] } as const;
   });
   const expectedFailures = new Set(['expected']);
   const results = await runCases(cases, {
     baseUrl: `${address}/network/v1`,
-    given,
+    supplied,
     isBurst: false,
     expectedFailures,
   });
@@ -41,23 +47,25 @@ async function runOn(t: TestContext, checks: Readonly<Record<string, Partial<Cas
 }
 
 test('a case passes, fails, fails as expected or is skipped, and the others still run', async (t) => {
-  const fail: Case['check'] = async (probe) => {
-    const answer = await probe.get('/brands?customer_id=customer-1');
+  const fail = async (probe: Probe) => {
+    const answer = await probe.send({ path: '/brands?customer_id=customer-1' });
     throw new Failure(`nothing of customer-1 or ${keys.zenith}`, { cause: answer });
   };
-  const { byId } = await runOn(t, {
+  const grant = (probe: Probe) => probe.value('PARTNER_NETWORK_GRANT_ID');
+  const { byId, requests } = await runOn(t, {
     passed: async () => {},
     failed: fail,
     expected: fail,
+    returned: (probe) => probe.send({ path: '/brands' }),
     broken: async (probe) => {
-      const { json } = await probe.get('/brands');
+      const { json } = await probe.send({ path: '/brands' });
       JSON.parse(`${JSON.stringify(json)} secret`);
     },
     skipped: async () => {
       throw new Skip('more brands than customer-1 has');
     },
-    needy: { needs: ['PARTNER_NETWORK_API_KEY', 'PARTNER_NETWORK_GRANT_ID'] },
-    burst: { needs: ['--burst'] },
+    needy: (probe) => probe.send({ path: '/needy', query: { grant_id: grant } }),
+    burst: (probe) => probe.burst(2, { path: '/burst' }, 60_000),
   });
   const { answer, request, ...failed } = byId.failed!;
   const expected = 'nothing of $PARTNER_NETWORK_CUSTOMER_ID or [key]';
@@ -68,20 +76,25 @@ test('a case passes, fails, fails as expected or is skipped, and the others stil
   );
   assert.match(answer!, /^200\n.*"brands": \[/s);
   assert.equal(byId.expected!.status, 'expected');
+  assert.equal(byId.returned!.expected, 'an answer that keeps the promise');
   assert.equal(byId.broken!.expected, 'an answer that the case can read (SyntaxError)');
   assert.doesNotMatch(JSON.stringify(byId), /secret/);
   assert.deepEqual(
     [byId.passed!.status, byId.skipped!.variable, byId.needy!.variable, byId.burst!.variable],
     ['passed', 'more brands than $PARTNER_NETWORK_CUSTOMER_ID has', 'PARTNER_NETWORK_GRANT_ID', '--burst'],
   );
+  assert.equal(requests.length, 4, 'a case that lacks something sends nothing');
 });
 
 test('requests are sent as the case says', async (t) => {
   const { requests, byId } = await runOn(t, {
     all: async (probe) => {
-      await probe.get('/brands?c=1', '', 'POST');
-      await probe.get('/x?raw=%zz', 'Basic x');
-      await probe.raw(`GET /raw HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${keys.acme}\r\n\r\n`);
+      const query = { a: 'x &', b: undefined, c: async () => '1' };
+      await probe.send({ method: 'POST', path: '/brands', query, as: nobody });
+      await probe.send({ path: '/x?raw=%zz', as: () => 'Basic x' });
+      await probe.send({
+        lines: () => ['GET /raw HTTP/1.1', 'Host: x', `Authorization: Bearer ${keys.acme}`],
+      });
       assert.equal(probe.answers.length, 5, 'the first two are the requests before all cases');
       assert.deepEqual(
         probe.answers.map(({ path }) => path),
@@ -92,7 +105,7 @@ test('requests are sent as the case says', async (t) => {
   });
   assert.deepEqual(
     requests.map(({ method, url }) => `${method} ${url}`),
-    ['POST /network/v1/brands?c=1', 'GET /network/v1/x?raw=%zz', 'GET /raw'],
+    ['POST /network/v1/brands?a=x%20%26&c=1', 'GET /network/v1/x?raw=%zz', 'GET /raw'],
   );
   const [withoutKey, withOther, raw] = requests.map(({ rawHeaders }) => rawHeaders.join());
   assert.doesNotMatch(withoutKey!, /Authorization/);
@@ -119,14 +132,29 @@ test('cases share what one of them made, but not a failure', async (t) => {
   );
 });
 
-test('the report is in the order of sections', async (t) => {
-  const sections = {
-    a: { section: 'Errors' },
-    b: { section: '4.10' },
-    c: { section: '4.2' },
-    d: { section: 'Errors' },
+test('before a case fails, it looks once more with new answers: data may change between two', async (t) => {
+  /** Finds a broken promise in some of its looks. The first look uses what an earlier case made. */
+  const brokenAt = (...broken: readonly number[]) => {
+    let looks = 0;
+    const look = async () => (looks += 1);
+    return async (probe: Probe) => {
+      await probe.once(`broken at ${broken}`, look);
+      return settled(async ({ once, answers }) =>
+        broken.includes(await once(`broken at ${broken}`, look)) ? answers[0] : undefined,
+      )(probe);
+    };
   };
-  const { results } = await runOn(t, sections);
+  const { byId } = await runOn(t, { changed: brokenAt(1), broken: brokenAt(1, 2), kept: brokenAt(2) });
+  assert.deepEqual(
+    [byId.changed!.status, byId.broken!.status, byId.kept!.status],
+    ['passed', 'failed', 'passed'],
+  );
+});
+
+test('the report is in the order of sections', async (t) => {
+  const sections = { a: 'Errors', b: '4.10', c: '4.2', d: 'Errors' };
+  const pass = async () => {};
+  const { results } = await runOn(t, { a: pass, b: pass, c: pass, d: pass }, sections);
   assert.deepEqual(
     results.map(({ id }) => id),
     ['c', 'b', 'a', 'd'],

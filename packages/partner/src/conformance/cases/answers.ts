@@ -2,32 +2,29 @@
 import { keyPrefixPattern } from '@partner-network/contract/environments';
 import { operations } from '@partner-network/contract/operations';
 import { balanceSchema, brandSchema } from '@partner-network/contract/records';
-import { canonical, contentOf } from '../content.ts';
-import type { Schema } from '../schema.ts';
+import { type Check, requireErrors, section } from '../case.ts';
+import { canonical, contentOf, type Schema } from '../json.ts';
+import { nobody, type Probe, type Request } from '../probe.ts';
 import type { Answer } from '../send.ts';
-import { type Broken, type Find, type Finders, table, withoutErrors } from './table.ts';
 
-/** Finds the first answer of the run that is broken. */
-const every =
-  (isBroken: (answer: Answer) => Broken | boolean): Find =>
-  async ({ answers }) => {
-    for (const answer of answers) {
-      const broken = answer.status > 0 && isBroken(answer);
-      if (broken) return broken === true ? answer : broken;
-    }
-    return undefined;
-  };
+type Kind = (answer: Answer) => boolean;
+
+/** Finds the first answer of the run that breaks the promise. */
+const everyAnswer = (isKept: Kind) => async (probe: Probe) =>
+  probe.answers.find((answer) => answer.status > 0 && !isKept(answer));
+
+/** Every answer of a kind has this header. */
+const header = (isMeant: Kind, name: string, value: RegExp) =>
+  everyAnswer((answer) => !isMeant(answer) || value.test(answer.header(name) ?? ''));
 
 /** An answer of one of the two listings to GET. */
-const isPage = ({ path = '', method }: Answer) => /^.(brands|balances)$/.test(path) && method === 'GET';
+const isPage = ({ path = '', sent }: Answer) => /^.(brands|balances)$/.test(path) && sent.startsWith('GET ');
+const isLimited = (one: Answer) =>
+  isPage(one) && one.path === '/brands' && [200, 400, 429].includes(one.status);
 
-const kinds: Readonly<Record<string, (answer: Answer) => boolean>> = {
-  all: () => true,
-  pages: isPage,
-  limited: (one) => isPage(one) && one.path === '/brands' && [200, 400, 429].includes(one.status),
-  '401': ({ status }) => status === 401,
-  '429': ({ status }) => status === 429,
-  '405': ({ status }) => status === 405 || status === 204,
+const uniqueIds: Check = (probe) => {
+  const seen = new Set<unknown>();
+  return everyAnswer((one) => seen.size < seen.add(one.header('x-request-id') ?? one).size)(probe);
 };
 
 /** The types of fields, and which are required. Their order does not matter. */
@@ -37,9 +34,11 @@ const essence = ({ properties = {}, required = [] }: Schema) =>
     required.toSorted(),
   ]);
 
+const openApi: Request = { path: '/openapi.json', as: nobody };
+
 /** Finds out whether the document has every status of the run, and the contract's records and parameters. */
-const misdescribed: Find = async (probe) => {
-  const answer = await probe.get('/openapi.json', '');
+const described: Check = async (probe) => {
+  const answer = await probe.send(openApi);
   const { paths, components } = (answer.json ?? {}) as Schema;
   const isStatus = ({ path, status }: Answer) => paths?.[path!]?.get?.responses?.[status] !== undefined;
   const isRecord = (name: string, schema: Schema) =>
@@ -57,54 +56,58 @@ const misdescribed: Find = async (probe) => {
 /** A key, or a long value of a case, which is one character many times. */
 const repeated = RegExp(`${keyPrefixPattern}\\w{20}|(.)\\1{64}`);
 
-const finders: Finders = {
-  lacks: (kind: string, name = '', ...value) => {
-    const pattern = RegExp(`^${value.join(' ')}$`);
-    return every((answer) => kinds[kind]!(answer) && !pattern.test(answer.header(name) ?? ''));
-  },
-  errors: () => every((one) => isPage(one) && one.status === 400 && withoutErrors(one)),
-  allErrors: () => every((one) => one.method !== 'HEAD' && one.status >= 300 && withoutErrors(one)),
-  repeats: () => every((one) => one.status >= 400 && repeated.test(contentOf(one))),
-  cors: () => every(({ rawHeaders }) => rawHeaders.some((name) => /^access-control-/i.test(name))),
-  sameId: () => async (probe) => {
-    const seen = new Set<unknown>();
-    return every((one) => seen.size === seen.add(one.header('x-request-id') ?? one).size)(probe);
-  },
-  misdescribed: () => misdescribed,
-};
+/** A request outside of the base URL. */
+const outside = (path: string): Request => ({
+  lines: ({ base }) => [`GET ${path} HTTP/1.1`, `Host: ${base.host}`],
+});
 
-export const answers = table(
-  `
-# 7 specification
-errors.records: Every 400 of a listing has a list of Error records | errors
-# Errors decisions
-errors.everywhere: Every answer that is not 2xx has a list of Error records, on every path | allErrors
-errors.no-values: No error repeats a key or a value of over 64 characters | repeats
-headers.www-authenticate: Every 401 has WWW-Authenticate: Bearer | lacks 401 www-authenticate Bearer
-headers.allow: Every 405, and every answer to OPTIONS, has Allow | lacks 405 allow GET, HEAD, OPTIONS
-headers.no-cors: No answer has a CORS header | cors
-# Records on the wire decisions
-headers.content-type: Listings answer with application/json; charset=utf-8 |
-  lacks pages content-type application/json; charset=utf-8
-headers.nosniff: Listings answer with nosniff | lacks pages x-content-type-options nosniff
-headers.no-store: Listings answer with no-store | lacks pages cache-control no-store
-headers.request-id: Every answer has an X-Request-Id | lacks all x-request-id .+
-headers.own-request-id: The X-Request-Id of a caller is ignored | lacks all x-request-id ((?!conformance).+)?
-headers.request-id-unique: No two answers have the same X-Request-Id | sameId
-# Rate limit decisions
-headers.rate-limit-policy: Brands answer with RateLimit-Policy |
-  lacks limited ratelimit-policy "brands";q=50;w=1
-headers.retry-after: Every 429 has Retry-After-Ms in milliseconds | lacks 429 retry-after-ms [1-9][0-9]{0,4}
-headers.rate-limit: Brands answer with RateLimit | lacks limited ratelimit "brands";r=([1-4]?[0-9]);t=[01]
-# Errors decisions
-openapi.served: The OpenAPI document is served without a key |
-  as:nobody /openapi.json -> 200 mentioning "openapi"
-openapi.answers: The OpenAPI document describes the parameters, statuses and records of the run |
-  misdescribed
-docs.served: The reference page is served without a key |
-  raw GET /docs HTTP/1.1; Host: {host} -> 200 mentioning <html
-placeholder.served: The placeholder image is served without a key |
-  raw GET /assets/brand-placeholder.png HTTP/1.1; Host: {host} -> 200 mentioning PNG
-`,
-  finders,
-);
+// biome-ignore format: a case has two lines, its promise and how it is checked.
+export const answers = [
+  section('7', {
+    'errors.records': { promise: 'Every 400 of a listing has a list of Error records',
+      check: everyAnswer((one) => !isPage(one) || one.status !== 400 || requireErrors(one)) },
+  }),
+  section('Errors', {
+    'errors.everywhere': { promise: 'Every answer that is not 2xx has a list of Error records, on every path',
+      check: everyAnswer((one) => one.sent.startsWith('HEAD ') || one.status < 300 || requireErrors(one)) },
+    'errors.no-values': { promise: 'No error repeats a key or a value of over 64 characters',
+      check: everyAnswer((one) => one.status < 400 || !repeated.test(contentOf(one))) },
+    'headers.www-authenticate': { promise: 'Every 401 has WWW-Authenticate: Bearer',
+      check: header(({ status }) => status === 401, 'www-authenticate', /^Bearer$/) },
+    'headers.allow': { promise: 'Every 405, and every answer to OPTIONS, has Allow',
+      check: header(({ status }) => status === 405 || status === 204, 'allow', /^GET, HEAD, OPTIONS$/) },
+    'headers.no-cors': { promise: 'No answer has a CORS header',
+      check: everyAnswer(({ rawHeaders }) => !rawHeaders.some((name) => /^access-control-/i.test(name))) },
+  }),
+  section('Records on the wire', {
+    'headers.content-type': { promise: 'Listings answer with application/json; charset=utf-8',
+      check: header(isPage, 'content-type', /^application\/json; charset=utf-8$/) },
+    'headers.nosniff': { promise: 'Listings answer with nosniff',
+      check: header(isPage, 'x-content-type-options', /^nosniff$/) },
+    'headers.no-store': { promise: 'Listings answer with no-store',
+      check: header(isPage, 'cache-control', /^no-store$/) },
+    'headers.request-id': { promise: 'Every answer has an X-Request-Id',
+      check: header(() => true, 'x-request-id', /./) },
+    'headers.own-request-id': { promise: 'The X-Request-Id of a caller is ignored',
+      check: header(() => true, 'x-request-id', /^(?!conformance)/) },
+    'headers.request-id-unique': { promise: 'No two answers have the same X-Request-Id', check: uniqueIds },
+  }),
+  section('Rate limit', {
+    'headers.rate-limit-policy': { promise: 'Brands answer with RateLimit-Policy',
+      check: header(isLimited, 'ratelimit-policy', /^"brands";q=50;w=1$/) },
+    'headers.retry-after': { promise: 'Every 429 has Retry-After-Ms in milliseconds',
+      check: header(({ status }) => status === 429, 'retry-after-ms', /^[1-9][0-9]{0,4}$/) },
+    'headers.rate-limit': { promise: 'Brands answer with RateLimit',
+      check: header(isLimited, 'ratelimit', /^"brands";r=([1-4]?[0-9]);t=[01]$/) },
+  }),
+  section('Errors', {
+    'openapi.served': { promise: 'The OpenAPI document is served without a key',
+      ...openApi, gets: 200, mentions: '"openapi"' },
+    'openapi.answers': { check: described,
+      promise: 'The OpenAPI document describes the parameters, statuses and records of the run' },
+    'docs.served': { promise: 'The reference page is served without a key',
+      ...outside('/docs'), gets: 200, mentions: '<html' },
+    'placeholder.served': { promise: 'The placeholder image is served without a key',
+      ...outside('/assets/brand-placeholder.png'), gets: 200, mentions: 'PNG' },
+  }),
+].flat();

@@ -1,68 +1,88 @@
 /** Every error of the parameters. */
-import { table } from './table.ts';
 
-const x = '/balances?customer_id=x';
-const balances = `${x}&type=CHECKING&`;
+import { type Code, type Definitions, section, under } from '../case.ts';
 
-/** The errors of a parameter that is a text. `path` is a request without it. */
-const ofText = (listing: string, path: string, name: string, max: number) => `
-${listing}.${name}.empty: ${name} is not empty | ${path}${name}= -> 400 VALUE_EMPTY ${name}
-${listing}.${name}.too-long: ${name} has at most ${max} characters |
-  ${path}${name}=${'0'.repeat(max + 1)} -> 400 VALUE_TOO_LONG ${name}
-${listing}.${name}.twice: ${name} comes once |
-  ${path}${name}=a&${name}=b -> 400 CONFLICTING_PARAMETERS ${name}
-${listing}.${name}.line-feed: ${name} has no line feed | ${path}${name}=a%0A -> 400 INVALID_CHARACTER ${name}
-${listing}.${name}.utf-8: ${name} is UTF-8 | ${path}${name}=%C3%28 -> 400 INVALID_CHARACTER ${name}`;
+const noType = '/balances?customer_id=x';
+const balances = `${noType}&type=CHECKING&`;
 
-const ofBoth = (listing: string, path: string) => `
-${listing}.limit.empty: limit is not empty | ${path}limit= -> 400 VALUE_EMPTY limit
-${listing}.limit.twice: limit comes once | ${path}limit=5&limit=5 -> 400 CONFLICTING_PARAMETERS limit
-${listing}.limit.word: limit is a number | ${path}limit=five -> 400 EXPECTED_INTEGER limit
-${listing}.limit.fraction: limit has no fraction | ${path}limit=5.0 -> 400 EXPECTED_INTEGER limit
-${listing}.limit.leading-zeros: limit has no leading zeros | ${path}limit=007 -> 400 EXPECTED_INTEGER limit
-${listing}.limit.zero: limit is at least 1 | ${path}limit=0 -> 400 VALUE_TOO_LOW limit
-${listing}.limit.over-100: limit is at most 100 | ${path}limit=101 -> 400 VALUE_TOO_HIGH limit
-${ofText(listing, path, 'cursor', 1024)}`;
+/** Adds a parameter to a request, and expects an error about it. */
+const wrong = (start: string, name: string) => (value: string, code: Code) => ({
+  path: `${start}${name}=${value}`,
+  gets: { [name]: code },
+});
 
-const unknown = (...names: readonly string[]) =>
-  names.map((name) => `UNKNOWN_QUERY_PARAMETER ${name}`).join(', ');
+const ofText = (start: string, name: string, max: number, text = wrong(start, name)) =>
+  under(name, {
+    empty: { promise: `${name} is not empty`, ...text('', 'VALUE_EMPTY') },
+    'too-long': {
+      promise: `${name} has at most ${max} characters`,
+      ...text('0'.repeat(max + 1), 'VALUE_TOO_LONG'),
+    },
+    twice: { promise: `${name} comes once`, ...text(`a&${name}=b`, 'CONFLICTING_PARAMETERS') },
+    'line-feed': { promise: `${name} has no line feed`, ...text('a%0A', 'INVALID_CHARACTER') },
+    'utf-8': { promise: `${name} is UTF-8`, ...text('%C3%28', 'INVALID_CHARACTER') },
+  });
+
+const ofPaging = (start: string, limit = wrong(start, 'limit')): Definitions => ({
+  'limit.empty': { promise: 'limit is not empty', ...limit('', 'VALUE_EMPTY') },
+  'limit.twice': { promise: 'limit comes once', ...limit('5&limit=5', 'CONFLICTING_PARAMETERS') },
+  'limit.word': { promise: 'limit is a number', ...limit('five', 'EXPECTED_INTEGER') },
+  'limit.fraction': { promise: 'limit has no fraction', ...limit('5.0', 'EXPECTED_INTEGER') },
+  'limit.leading-zeros': { promise: 'limit has no leading zeros', ...limit('007', 'EXPECTED_INTEGER') },
+  'limit.zero': { promise: 'limit is at least 1', ...limit('0', 'VALUE_TOO_LOW') },
+  'limit.over-100': { promise: 'limit is at most 100', ...limit('101', 'VALUE_TOO_HIGH') },
+  ...ofText(start, 'cursor', 1024),
+});
+
+const type = wrong(`${noType}&`, 'type');
+const unknown = 'UNKNOWN_QUERY_PARAMETER';
 const twenty = Array.from({ length: 20 }, (_, index) => `u${index}`);
 
-export const parameters = table(
-  `
-# 7 specification
-brands.invalid.limit: A limit must be an integer: 400 with Error records | /brands?limit=x -> 400 errors
-balances.invalid.limit: A limit must be an integer: 400 with Error records |
-  ${balances}limit=x -> 400 errors
-balances.invalid.no-customer: customer_id is required | /balances?type=CHECKING -> 400 errors
-balances.invalid.no-type: type is required | ${x} -> 400 errors
-balances.invalid.type: A type other than CHECKING is a 400 with Error records | ${x}&type=x -> 400 errors
-# Errors decisions
-${ofBoth('brands', '/brands?')}
-${ofBoth('balances', balances)}
-${ofText('brands', '/brands?', 'reference_id', 1024)}
-${ofText('balances', '/balances?type=CHECKING&', 'customer_id', 128)}
-${ofText('balances', balances, 'grant_id', 256)}
-balances.type.other: type is CHECKING | ${x}&type=SAVINGS -> 400 INVALID_ENUM_VALUE type
-balances.type.lower-case: type is in capitals | ${x}&type=checking -> 400 INVALID_ENUM_VALUE type
-balances.type.twice: type comes once | ${balances}type=CHECKING -> 400 CONFLICTING_PARAMETERS type
-balances.type.missing: A missing type has its own code | ${x} -> 400 MISSING_REQUIRED_PARAMETER type
-brands.all-at-once: All faults are reported, known parameters first and in their order |
-  /brands?b=1&reference_id=&a=1&limit=x&cursor= -> 400 VALUE_EMPTY cursor, EXPECTED_INTEGER limit,
-  VALUE_EMPTY reference_id, ${unknown('b', 'a')}
-balances.all-at-once: All faults are reported, known parameters first and in their order |
-  /balances?limit=x&cursor=&b=1&grant_id=&type=x&a=1 -> 400 MISSING_REQUIRED_PARAMETER customer_id,
-  INVALID_ENUM_VALUE type, VALUE_EMPTY grant_id, VALUE_EMPTY cursor, EXPECTED_INTEGER limit,
-  ${unknown('b', 'a')}
-brands.unknown.name: An unknown parameter is refused | /brands?colour=red -> 400 ${unknown('colour')}
-brands.unknown.plus: A plus sign in the query is a space | /brands?a+b=1 -> 400 ${unknown('a b')}
-brands.unknown.long-name: The field of an error is cut at 64 characters |
-  /brands?${'x'.repeat(70)}=1 -> 400 ${unknown('x'.repeat(64))}
-brands.unknown.at-most-20: An answer has at most 20 errors |
-  /brands?${[...twenty, 'v', 'w'].join('=1&')}=1 -> 400 ${unknown(...twenty)}
-brands.unknown.suggestion: The detail for an unknown parameter suggests the nearest name |
-  /brands?refrence_id=x -> 400 ${unknown('refrence_id')} mentioning reference_id
-brands.reference_id.code-points: Lengths are counted in code points |
-  /brands?reference_id=${encodeURIComponent('🦊').repeat(1024)} -> 200
-`,
-);
+// biome-ignore format: a case has two lines, its promise and how it is checked.
+export const parameters = [
+  section('7', {
+    'brands.invalid.limit': { promise: 'A limit must be an integer: 400 with Error records',
+      path: '/brands?limit=x', gets: '400 errors' },
+    'balances.invalid.limit': { promise: 'A limit must be an integer: 400 with Error records',
+      path: `${balances}limit=x`, gets: '400 errors' },
+    'balances.invalid.no-customer': { promise: 'customer_id is required',
+      path: '/balances?type=CHECKING', gets: '400 errors' },
+    'balances.invalid.no-type': { promise: 'type is required', path: noType, gets: '400 errors' },
+    'balances.invalid.type': { promise: 'A type other than CHECKING is a 400 with Error records',
+      path: `${noType}&type=x`, gets: '400 errors' },
+  }),
+  section('Errors', {
+    ...under('brands', ofPaging('/brands?')),
+    ...under('balances', ofPaging(balances)),
+    ...under('brands', ofText('/brands?', 'reference_id', 1024)),
+    ...under('balances', ofText('/balances?type=CHECKING&', 'customer_id', 128)),
+    ...under('balances', ofText(balances, 'grant_id', 256)),
+    'balances.type.other': { promise: 'type is CHECKING', ...type('SAVINGS', 'INVALID_ENUM_VALUE') },
+    'balances.type.lower-case': { promise: 'type is in capitals', ...type('checking', 'INVALID_ENUM_VALUE') },
+    'balances.type.twice': { promise: 'type comes once',
+      ...type('CHECKING&type=CHECKING', 'CONFLICTING_PARAMETERS') },
+    'balances.type.missing': { promise: 'A missing type has its own code',
+      path: noType, gets: { type: 'MISSING_REQUIRED_PARAMETER' } },
+    'brands.all-at-once': { promise: 'All faults are reported, known parameters first and in their order',
+      path: '/brands?b=1&reference_id=&a=1&limit=x&cursor=',
+      gets: { cursor: 'VALUE_EMPTY', limit: 'EXPECTED_INTEGER', reference_id: 'VALUE_EMPTY',
+        b: unknown, a: unknown } },
+    'balances.all-at-once': { promise: 'All faults are reported, known parameters first and in their order',
+      path: '/balances?limit=x&cursor=&b=1&grant_id=&type=x&a=1',
+      gets: { customer_id: 'MISSING_REQUIRED_PARAMETER', type: 'INVALID_ENUM_VALUE', grant_id: 'VALUE_EMPTY',
+        cursor: 'VALUE_EMPTY', limit: 'EXPECTED_INTEGER', b: unknown, a: unknown } },
+    'brands.unknown.name': { promise: 'An unknown parameter is refused',
+      path: '/brands?colour=red', gets: { colour: unknown } },
+    'brands.unknown.plus': { promise: 'A plus sign in the query is a space',
+      path: '/brands?a+b=1', gets: { 'a b': unknown } },
+    'brands.unknown.long-name': { promise: 'The field of an error is cut at 64 characters',
+      path: `/brands?${'x'.repeat(70)}=1`, gets: { ['x'.repeat(64)]: unknown } },
+    'brands.unknown.at-most-20': { promise: 'An answer has at most 20 errors',
+      path: `/brands?${[...twenty, 'v', 'w'].join('=1&')}=1`,
+      gets: Object.fromEntries(twenty.map((name) => [name, unknown])) },
+    'brands.unknown.suggestion': { promise: 'The detail for an unknown parameter suggests the nearest name',
+      path: '/brands?refrence_id=x', gets: { refrence_id: unknown }, mentions: 'reference_id' },
+    'brands.reference_id.code-points': { promise: 'Lengths are counted in code points',
+      path: `/brands?reference_id=${encodeURIComponent('🦊').repeat(1024)}`, gets: 200 },
+  }),
+].flat();

@@ -35,9 +35,9 @@ function ofOther(from: string, to: string): Bug {
 export const bugsInCursors = plantedIn({
   'brands.cursor.other-partner: a cursor works for another partner': accepts(
     'INVALID_CURSOR',
-    (sent, given) =>
-      keyOf(sent) === given.PARTNER_NETWORK_OTHER_PARTNER_API_KEY
-        ? withKey(sent, given.PARTNER_NETWORK_API_KEY)
+    (sent, supplied) =>
+      keyOf(sent) === supplied.PARTNER_NETWORK_OTHER_PARTNER_API_KEY
+        ? withKey(sent, supplied.PARTNER_NETWORK_API_KEY)
         : undefined,
   ),
   'brands.cursor.other-listing: a cursor of balances works for brands, from the start': ofOther(
@@ -71,8 +71,8 @@ export const bugsInCursors = plantedIn({
   'balances.cursor.changed: the last character of a cursor does not count': (() => {
     const issued: string[] = [];
     return async (sent, service) => {
-      const given = asked(sent).query.get('cursor');
-      const meant = issued.find((cursor) => cursor.slice(0, -1) === given?.slice(0, -1));
+      const used = asked(sent).query.get('cursor');
+      const meant = issued.find((cursor) => cursor.slice(0, -1) === used?.slice(0, -1));
       const reply = await service(meant ? withQuery(sent, (query) => query.set('cursor', meant)) : sent);
       const cursor = reply.status === 200 ? cursorIn(reply) : undefined;
       if (typeof cursor === 'string') issued.push(cursor);
@@ -105,13 +105,13 @@ export const bugsInCursors = plantedIn({
   })(),
   'isolation.cursor: the answer to a cursor of another partner says so': inError(
     'INVALID_CURSOR',
-    (error, sent, given) =>
-      keyOf(sent) === given.PARTNER_NETWORK_OTHER_PARTNER_API_KEY && !sent.target.includes('conformance-')
+    (error, sent, supplied) =>
+      keyOf(sent) === supplied.PARTNER_NETWORK_OTHER_PARTNER_API_KEY && !sent.target.includes('conformance-')
         ? { ...error, detail: 'This cursor is not yours.' }
         : error,
   ),
-  'brands.cursor.no-key: a cursor needs no key': accepts('UNAUTHORIZED', (sent, given) =>
-    asked(sent).query.has('cursor') ? withKey(sent, given.PARTNER_NETWORK_API_KEY) : undefined,
+  'brands.cursor.no-key: a cursor needs no key': accepts('UNAUTHORIZED', (sent, supplied) =>
+    asked(sent).query.has('cursor') ? withKey(sent, supplied.PARTNER_NETWORK_API_KEY) : undefined,
   ),
 });
 

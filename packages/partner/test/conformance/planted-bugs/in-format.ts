@@ -30,8 +30,8 @@ export const formats = {
 /** Changes the format of every JSON response. HEAD gets the headers of the response to GET. */
 export const inFormat =
   (format: Format, bug: Bug = (sent, service) => service(sent)): Bug =>
-  async (sent, service, given) => {
-    const reply = await bug(sent.method === 'HEAD' ? { ...sent, method: 'GET' } : sent, service, given);
+  async (sent, service, supplied) => {
+    const reply = await bug(sent.method === 'HEAD' ? { ...sent, method: 'GET' } : sent, service, supplied);
     if (!headerIn(reply.headers, 'content-type')?.startsWith('application/json')) return reply;
     const body = format(JSON.parse(reply.body));
     const headers = withHeader(reply.headers, 'Content-Length', String(Buffer.byteLength(body)));
@@ -42,9 +42,9 @@ export const inFormat =
 function leaksInFormat(format: Format): Bug {
   const usual = leaksBrand();
   const formatted = inFormat(format, usual);
-  return (sent, service, given) => {
-    const isOther = keyOf(sent) === given.PARTNER_NETWORK_OTHER_PARTNER_API_KEY;
-    return (isOther ? formatted : usual)(sent, service, given);
+  return (sent, service, supplied) => {
+    const isOther = keyOf(sent) === supplied.PARTNER_NETWORK_OTHER_PARTNER_API_KEY;
+    return (isOther ? formatted : usual)(sent, service, supplied);
   };
 }
 
@@ -62,9 +62,9 @@ export const bugsInFormat: readonly Planted[] = [
   {
     bug: "another partner's grant is answered with one space more than an unknown one",
     caughtBy: 'isolation.grant',
-    plant: async (sent, service, given) => {
+    plant: async (sent, service, supplied) => {
       const reply = await service(sent);
-      const isGrant = asked(sent).query.get('grant_id') === given.PARTNER_NETWORK_GRANT_ID;
+      const isGrant = asked(sent).query.get('grant_id') === supplied.PARTNER_NETWORK_GRANT_ID;
       return isGrant && reply.status === 403 ? { ...reply, body: `${reply.body} ` } : reply;
     },
   },

@@ -142,9 +142,11 @@ export const bugsInHttp = plantedIn({
 
 /** Bugs that only --burst can show. */
 export const bugsInRate = plantedIn({
-  'burst.rate: a partner gets more than 50 requests a second': async (sent, service, given) => {
+  'burst.rate: a partner gets more than 50 requests a second': async (sent, service, supplied) => {
     const reply = await service(sent);
-    return reply.status === 429 ? service(withKey(sent, given.PARTNER_NETWORK_OTHER_PARTNER_API_KEY)) : reply;
+    return reply.status === 429
+      ? service(withKey(sent, supplied.PARTNER_NETWORK_OTHER_PARTNER_API_KEY))
+      : reply;
   },
   'headers.retry-after: a 429 does not say when to retry': inReply((reply) =>
     reply.status === 429
@@ -153,14 +155,14 @@ export const bugsInRate = plantedIn({
   ),
   'burst.rate: the rate is counted by calendar seconds': (() => {
     const admitted = new Map<number, number>();
-    return async (sent, service, given) => {
+    return async (sent, service, supplied) => {
       const second = Math.floor(Date.now() / 1_000);
       const count = (admitted.get(second) ?? 0) + 1;
       const reply = await service(sent);
       if (asked(sent).listing !== 'brands' || ![200, 429].includes(reply.status)) return reply;
       admitted.set(second, count);
       const isAdmitted = reply.status === 429 && count <= 50;
-      return isAdmitted ? service(withKey(sent, given.PARTNER_NETWORK_OTHER_PARTNER_API_KEY)) : reply;
+      return isAdmitted ? service(withKey(sent, supplied.PARTNER_NETWORK_OTHER_PARTNER_API_KEY)) : reply;
     };
   })(),
   'burst.refused +4: a request over the rate is a 503': inReply((reply) =>

@@ -114,7 +114,7 @@ export const bugsInRecords = plantedIn({
   'brands.page.not-empty +6: an empty page with a cursor comes between two pages': async (
     sent,
     service,
-    given,
+    supplied,
   ) => {
     const cursor = asked(sent).query.get('cursor') ?? '';
     const isBetween = cursor !== '' && !cursor.endsWith('.');
@@ -122,7 +122,7 @@ export const bugsInRecords = plantedIn({
     return plant(
       withQuery(sent, (query) => cursor && query.set('cursor', cursor.replace(/\.$/, ''))),
       service,
-      given,
+      supplied,
     );
   },
   'brands.page.largest-limit: limit=100 is refused': inQuery(
@@ -148,7 +148,7 @@ export const bugsInRecords = plantedIn({
   'brands.page.not-empty: the last page has a cursor, which leads to an empty page': async (
     sent,
     service,
-    given,
+    supplied,
   ) => {
     const end = 'cursor-of-the-end';
     const isAtEnd = sent.target.includes(end);
@@ -156,7 +156,7 @@ export const bugsInRecords = plantedIn({
     const plant = inPage('brands', (page) =>
       isAtEnd ? { brands: [] } : { ...page, cursor: page.cursor ?? end },
     );
-    return plant(before, service, given);
+    return plant(before, service, supplied);
   },
   'brands.filter.match +4: the filter is ignored': inQuery('brands', (query) => {
     const [reference = '', ...more] = query.getAll('reference_id');

@@ -1,6 +1,6 @@
 /** The ways to plant a bug: in the request before the service sees it, or in the service's response. */
 import { basePath } from '@partner-network/contract/operations';
-import type { Given } from '../../../src/conformance/given.ts';
+import type { Supplied } from '../../../src/conformance/variables.ts';
 import { type Bug, headerIn, type Reply, type Sent, withHeader, without } from './proxy.ts';
 
 /** A bug, and the case that must catch it. */
@@ -100,30 +100,30 @@ export const inRecord = (listing: Listing, change: (record: Values, row: number)
 export const inBrand = (change: (record: Values, row: number) => Values) => inRecord('brands', change);
 export const inBalance = (change: (record: Values, row: number) => Values) => inRecord('balances', change);
 
-/** Changes the responses whose first error has this code, to requests for a listing if one is given. */
+/** Changes the responses whose first error has this code, to requests for a listing if one is named. */
 export const inRefusal = (
   code: string,
-  change: (reply: Reply, errors: readonly Values[], sent: Sent, given: Given) => Reply,
+  change: (reply: Reply, errors: readonly Values[], sent: Sent, supplied: Supplied) => Reply,
   listing?: Listing,
 ): Bug =>
-  async function changesRefusal(sent, service, given) {
+  async function changesRefusal(sent, service, supplied) {
     const reply = await service(sent);
     const isMeant = listing === undefined || asked(sent).listing === listing;
     if (reply.status < 400 || reply.body === '' || !isMeant) return reply;
     const { errors } = JSON.parse(reply.body);
-    return errors[0].code === code ? change(reply, errors, sent, given) : reply;
+    return errors[0].code === code ? change(reply, errors, sent, supplied) : reply;
   };
 
 /** Changes errors with this code. */
 export const inError = (
   code: string,
-  change: (error: Values, sent: Sent, given: Given) => Values,
+  change: (error: Values, sent: Sent, supplied: Supplied) => Values,
   listing?: Listing,
 ): Bug =>
   inRefusal(
     code,
-    (reply, errors, sent, given) =>
-      json(reply, { errors: errors.map((error) => change(error, sent, given)) }),
+    (reply, errors, sent, supplied) =>
+      json(reply, { errors: errors.map((error) => change(error, sent, supplied)) }),
     listing,
   );
 
@@ -141,11 +141,11 @@ export const inHeader = (
 
 /** Sends a refused request again in another form, so that it is accepted. */
 export const accepts =
-  (code: string, change: (sent: Sent, given: Given) => Sent | undefined): Bug =>
-  async (sent, service, given) => {
+  (code: string, change: (sent: Sent, supplied: Supplied) => Sent | undefined): Bug =>
+  async (sent, service, supplied) => {
     const reply = await service(sent);
     const isRefused = reply.body.includes(`"code":"${code}"`);
-    const other = isRefused ? change(sent, given) : undefined;
+    const other = isRefused ? change(sent, supplied) : undefined;
     return other === undefined ? reply : service(other);
   };
 

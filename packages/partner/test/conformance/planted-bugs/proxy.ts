@@ -3,7 +3,7 @@ import { Agent, createServer, type IncomingMessage, request as startRequest } fr
 import { connect, type Socket } from 'node:net';
 import type { Lifetime } from '../../../../testkit/fixtures/lifetime.ts';
 import { listenOnAnyPort } from '../../../../testkit/servers/free-port.ts';
-import type { Given } from '../../../src/conformance/given.ts';
+import type { Supplied } from '../../../src/conformance/variables.ts';
 
 /** A request as it is passed to the service. Names and values of headers alternate. */
 export interface Sent {
@@ -30,14 +30,14 @@ export interface Reply {
 export type Service = (sent: Sent) => Promise<Reply>;
 
 /** Answers a request in place of the service. It may use the keys that the conformance command has. */
-export type Bug = (sent: Sent, service: Service, given: Given) => Promise<Reply>;
+export type Bug = (sent: Sent, service: Service, supplied: Supplied) => Promise<Reply>;
 
 /** Starts a proxy. A bug gets every request that Node can parse; other bytes are passed on unchanged. */
 export async function startBuggyProxy(
   t: Lifetime,
   targetPort: number,
   bug: Bug,
-  given: Given,
+  supplied: Supplied,
 ): Promise<number> {
   const agent = new Agent({ keepAlive: true, maxSockets: 16 });
   t.after(() => agent.destroy());
@@ -69,7 +69,7 @@ export async function startBuggyProxy(
         version: request.httpVersion,
         hasBody,
       };
-      const reply = await bug(sent, service, given);
+      const reply = await bug(sent, service, supplied);
       const own = reply.headers.filter((_, at, all) => !hopByHop.test(all[at - (at % 2)]!));
       const body = Buffer.from(reply.body, reply.encoding);
       const length = ['Content-Length', `${body.length}`];

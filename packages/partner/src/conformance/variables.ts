@@ -14,4 +14,5 @@ export const variables = {
 
 export type Variable = keyof typeof variables;
 
-export type Given = Readonly<Partial<Record<Variable, string>>>;
+/** The variables that are set. */
+export type Supplied = Readonly<Partial<Record<Variable, string>>>;

@@ -1,6 +1,8 @@
 /**
- * Builds what the package `@partner-network/client` contains, in packages/client/dist. npm runs it before it
- * packs. The repository itself runs packages/client/src. The JavaScript stays readable, without source maps.
+ * Builds the programs, the types and the package.json of `@partner-network/client`. The repository itself
+ * runs packages/client/src. So its own package.json exports the sources, has the exports of the package in
+ * `publishConfig`, and is private: npm must not publish it. The JavaScript stays readable, without source
+ * maps.
  */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,9 +13,9 @@ import { build } from 'esbuild';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const client = join(root, 'packages/client');
 
-/** Replaces the content of the folder. */
+/** Writes them into a folder, which is new or was written before. */
 export async function buildClient(folder: string): Promise<void> {
-  rmSync(folder, { recursive: true, force: true });
+  rmSync(join(folder, 'dist'), { recursive: true, force: true });
   for (const [format, file] of [
     ['esm', 'index.js'],
     ['cjs', 'index.cjs'],
@@ -25,10 +27,14 @@ export async function buildClient(folder: string): Promise<void> {
       platform: 'neutral',
       target: 'es2022',
       format,
-      outfile: join(folder, file),
+      outfile: join(folder, 'dist', file),
     });
   }
-  writeDeclarations(join(folder, 'types'));
+  writeDeclarations(join(folder, 'dist/types'));
+  const manifest = readFileSync(join(client, 'package.json'), 'utf8');
+  const { private: _, publishConfig, ...others } = JSON.parse(manifest);
+  const text = JSON.stringify({ ...others, ...publishConfig }, undefined, 2);
+  writeFileSync(join(folder, 'package.json'), `${text}\n`);
 }
 
 /**
@@ -45,5 +51,3 @@ function writeDeclarations(folder: string): void {
     writeFileSync(join(folder, file.replace(/\.ts$/, '.cts')), importing('.cjs'));
   }
 }
-
-if (import.meta.main) await buildClient(join(client, 'dist'));

@@ -64,8 +64,8 @@ async function build(name: string, sources: string, write: (folder: string) => v
 /** Builds in a copy, because others may pack the client at the same time. */
 async function buildTarball(folder: string): Promise<void> {
   const copy = join(folder, 'client');
-  copyFiles('packages/client', '{package.json,README.md,LICENSE}', copy);
-  await buildClient(join(copy, 'dist'));
+  copyFiles('packages/client', '{README.md,LICENSE}', copy);
+  await buildClient(copy);
   const words = ['pack', copy, '--ignore-scripts', '--silent', '--pack-destination', folder];
   execFileSync('npm', words, { stdio: ['ignore', 'ignore', 'inherit'] });
 }

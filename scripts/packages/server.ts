@@ -70,12 +70,15 @@ function replace(file: string, content: string | Buffer, temporary: string): voi
   renameSync(temporary, file);
 }
 
+/** An import of another package of the repository, but not one in the examples of comments. */
+const ours = /(?<=^(?! \*).*(?:from|import)[ (])'@partner-network\/(\w+)\/?([^']*)'/gm;
+
 /** Its JavaScript. Imports of our other packages become paths. */
 function javascriptOf(file: string): string {
   const folder = dirname(file);
   return stripTypeScriptTypes(readFileSync(join(root, file), 'utf8'))
-    .replaceAll(/'@partner-network\/(?!client\/)(\w+)\/([^']+)'/g, (_, packageName, name) => {
-      const path = relative(folder, `packages/${packageName}/src/${name}.ts`);
+    .replaceAll(ours, (_, packageName, name) => {
+      const path = relative(folder, `packages/${packageName}/src/${name || 'index'}.ts`);
       return `'${path.startsWith('.') ? path : `./${path}`}'`;
     })
     .replaceAll(/'(\.\.?\/[^']+)\.ts'/g, (_, path) => {

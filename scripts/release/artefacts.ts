@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pack } from '../../packages/testkit/package/installed.ts';
 import { installTools } from '../install-tools.ts';
-import { tarball, wheel } from '../packages/clients.ts';
+import { buildClientPackages, offered, tarball, wheel } from '../packages/clients.ts';
 import { type published, root } from './repository.ts';
 
 /** Packages and the image are built from all files, also from those that no commit has. */
@@ -22,7 +22,8 @@ export async function packageFaults(
 ): Promise<string[]> {
   installTools('scripts/release/tools');
   const { checkTypes, lintPackage } = await import('./tools/package.js');
-  const file = pack(folder, '-w', name);
+  if (name === '@partner-network/client') await buildClientPackages();
+  const file = name === 'partner-network' ? pack(folder, '-w', name) : join(offered, tarball);
   const manifest = execFileSync('tar', ['-xOzf', file, 'package/package.json'], { encoding: 'utf8' });
   const { name: packed, version: found, exports } = JSON.parse(manifest);
   const bytes = new Uint8Array(readFileSync(file));

@@ -3,7 +3,7 @@
  * and of its doc comments. They run against a sandbox, in a folder with nothing but the installed packages.
  */
 import assert from 'node:assert/strict';
-import { copyFileSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -45,8 +45,7 @@ before(async () => {
   const folder = mkdtempSync(join(tmpdir(), 'partner-network-partner-'));
   partner = await openTerminal(folder);
   const client = join(folder, 'node_modules/@partner-network/client');
-  await buildClient(join(client, 'dist'));
-  copyFileSync(join(root, 'packages/client/package.json'), join(client, 'package.json'));
+  await buildClient(client);
   for (const name of ['.bin', '@types']) {
     symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name));
   }

@@ -76,13 +76,7 @@ export const conformance = command({
     const { stderr } = process;
     const onCase = (number: number) =>
       stderr.write(number > cases.length ? '\r\u001b[K' : `\rCase ${number} of ${cases.length}`);
-    const run = {
-      baseUrl: url,
-      supplied,
-      isBurst,
-      expectedFailures,
-      onCase: stderr.isTTY ? onCase : undefined,
-    };
+    const run = { baseUrl: url, supplied, isBurst, expectedFailures, ...(stderr.isTTY && { onCase }) };
     const results = await runCases(cases, run).catch((error) => {
       if (!(error instanceof Untestable)) throw error;
       const message = whyUntested(error, { url, setBy: 'BASE_URL' }).join('\n');

@@ -1,9 +1,9 @@
+import { ApiError, ConnectionError, PartnerNetworkError, TimeoutError } from '@partner-network/client';
 import { commandLineBounds } from '@partner-network/common/bounds/command-line';
 import { OperatorError } from '@partner-network/common/operator-error';
 import { echo } from '@partner-network/common/text';
 import { sandboxAddress } from '@partner-network/contract/operations';
 import { fillIn } from '@partner-network/contract/sentence';
-import { ApiError, ConnectionError, PartnerNetworkError, TimeoutError } from '../../../client/src/index.ts';
 import { type Address, keyVariable } from './settings.ts';
 
 /** The flag that sets a parameter. */

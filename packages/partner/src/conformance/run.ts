@@ -12,7 +12,7 @@ export interface Run {
   readonly isBurst: boolean;
   readonly expectedFailures: ReadonlySet<string>;
   /** Called before each case, and after the last one. */
-  readonly onCase?: ((number: number) => void) | undefined;
+  readonly onCase?: (number: number) => void;
 }
 
 /** One case of the report, as --json prints it. Nothing of a real deployment stands in it. */

@@ -86,13 +86,7 @@ export const bugsInAccess = plantedIn({
     const isOther = /^bearer /i.test(value) && !value.startsWith('Bearer ');
     return service(isOther ? { ...sent, headers: without(sent.headers, 'authorization') } : sent);
   },
-  'credentials.other-scheme: a key is accepted under the scheme Basic': accepts(
-    'UNAUTHORIZED',
-    (sent, supplied) =>
-      /^Basic /.test(headerIn(sent.headers, 'authorization') ?? '')
-        ? withKey(sent, supplied.PARTNER_NETWORK_API_KEY)
-        : undefined,
-  ),
+  'credentials.other-scheme: a key is accepted under the scheme Basic': acceptsHeader(/^Basic /),
   'credentials.no-scheme: a key without a scheme is accepted': acceptsHeader(/^pn_/),
   'credentials.not-a-key: any word is accepted as a key': acceptsHeader(/^Bearer (?!pn_)\S+$/),
   'headers.www-authenticate: a 401 has no WWW-Authenticate': inHeader('WWW-Authenticate', undefined),

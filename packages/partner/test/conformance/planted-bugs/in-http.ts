@@ -112,7 +112,6 @@ export const bugsInHttp = plantedIn({
   'docs.served: the reference page is not found': atPath((target) =>
     target === '/docs' ? '/documents' : target,
   ),
-  'headers.rate-limit-policy: a listing has no RateLimit-Policy': inHeader('RateLimit-Policy', undefined),
   'headers.rate-limit-policy: the policy of the rate limit is another one': inHeader(
     'RateLimit-Policy',
     '"brands";q=100;w=1',

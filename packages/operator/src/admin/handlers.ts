@@ -9,12 +9,13 @@ import type { AdminKeyOnFile, Author, ImportKind, Store } from '@partner-network
 import { rejection } from '../ingest/rejections.ts';
 import { putGrant, revokeGrant, withRevocations } from '../operations/grants.ts';
 import {
+  apiKeys,
   findKeyByText,
   type Issued,
   putKey,
   putRotation,
   requireKey,
-  revokeKey,
+  revoke,
 } from '../operations/keys.ts';
 import { putPartner, requirePartner, switchPartner } from '../operations/partners.ts';
 import type { BatchSender } from './batch-sender.ts';
@@ -126,7 +127,7 @@ export const handlers: Readonly<Record<AdminOperationId, Handler>> = {
     return keyAnswer(store, await putKey(store, given, by('keys create')));
   },
   revokeKey: async ({ store, path, by }) =>
-    keyAnswer(store, { key: await revokeKey(store, path.id!, by('keys revoke')) }),
+    keyAnswer(store, { key: await revoke(apiKeys, store, path.id!, by('keys revoke')) }),
   findKey: async ({ store, body }) => {
     const key = await findKeyByText(store, partnersKeyOf(body));
     if (key === undefined) throw notFound('There is no such key in this environment.');

@@ -1,12 +1,18 @@
-/** What a change of a partner's key means, for the command line and for the administrative API. */
+/** What a change of a key means, for the command line and for the administrative API. */
+import { ConclusiveError } from '@partner-network/common/operator-error';
 import { toTime } from '@partner-network/common/times';
+import { adminKeyPrefixes, type KeyPrefixes, keyPrefixes } from '@partner-network/contract/environments';
 import type { Scope } from '@partner-network/contract/scopes';
-import { digestOfKey, environmentOfKey, newApiKey } from '@partner-network/service/auth/api-key';
+import { capitalized } from '@partner-network/contract/sentence';
+import { digestOfKey, environmentOfKey, newAdminKey, newApiKey } from '@partner-network/service/auth/api-key';
 import {
+  type AdminKey,
   AlreadyExists,
   type AnyKey,
   type ApiKey,
   type Author,
+  type Replacement,
+  type Rotated,
   type Store,
 } from '@partner-network/store/port';
 import { IdConflict, isPast, Missing, requireFuture } from './errors.ts';
@@ -16,6 +22,56 @@ export async function requireKey(store: Pick<Store, 'findKeyById'>, id: string):
   const key = await store.findKeyById(id);
   if (key !== undefined) return key;
   throw new Missing('key', id, '"partner-network keys list" lists all keys.');
+}
+
+export interface KeyKind<Key extends AnyKey> {
+  /** The word before "create", "revoke" and so on. */
+  readonly group: 'keys' | 'admin-keys';
+  readonly noun: string;
+  readonly idPrefix: string;
+  readonly prefixes: KeyPrefixes;
+  readonly newText: typeof newApiKey;
+  /** What distinguishes a new key, for the report. */
+  shown(key: Key): object;
+  require(store: Store, id: string): Promise<Key>;
+  revoke(store: Store): (id: string, at: string, by: Author) => Promise<boolean>;
+  rotate(
+    store: Store,
+  ): (oldId: string, replacement: Replacement, by: Author) => Promise<Rotated<Key> | undefined>;
+}
+
+export const apiKeys: KeyKind<ApiKey> = {
+  group: 'keys',
+  noun: 'key',
+  idPrefix: 'KEY',
+  prefixes: keyPrefixes,
+  newText: newApiKey,
+  shown: ({ partner_id, scopes }) => ({ partner_id, scopes }),
+  require: requireKey,
+  revoke: (store) => store.revokeKey,
+  rotate: (store) => store.rotateKey,
+};
+
+export const adminKeys: KeyKind<AdminKey> = {
+  group: 'admin-keys',
+  noun: 'administrative key',
+  idPrefix: 'ADMIN_KEY',
+  prefixes: adminKeyPrefixes,
+  newText: newAdminKey,
+  shown: ({ name, role }) => ({ name, role }),
+  require: async (store, id) => {
+    const key = await store.findAdminKeyById(id);
+    if (key !== undefined) return key;
+    throw new Missing('administrative key', id, '"partner-network admin-keys list" lists all of them.');
+  },
+  revoke: (store) => store.revokeAdminKey,
+  rotate: (store) => store.rotateAdminKey,
+};
+
+/** A new key's text, and what is stored of it. */
+export function newSecret({ newText }: KeyKind<AnyKey>, { environment }: Store) {
+  const secret = newText(environment);
+  return { secret, last_four: secret.slice(-4), digest: digestOfKey(secret) };
 }
 
 export interface NewKey {
@@ -37,17 +93,17 @@ export async function createKey(store: Store, given: NewKey, by: Author): Promis
   const { id, partnerId, name, expiresAt } = given;
   await requirePartner(store, partnerId);
   requireFuture(expiresAt);
-  const secret = newApiKey(store.environment);
+  const { secret, last_four, digest } = newSecret(apiKeys, store);
   const key: ApiKey = {
     id,
     partner_id: partnerId,
     ...(name !== undefined && { name }),
     scopes: [...new Set(given.scopes)].toSorted(),
-    last_four: secret.slice(-4),
+    last_four,
     created_at: toTime(Date.now()),
     ...(expiresAt !== undefined && { expires_at: expiresAt }),
   };
-  await store.createKey(key, digestOfKey(secret), by);
+  await store.createKey(key, digest, by);
   return { key: { ...key, created_by: by.actor }, secret };
 }
 
@@ -83,19 +139,34 @@ export interface Rotation {
 }
 
 /** The key to replace does not work any more. */
-export class KeyNotActive extends Error {
+export class KeyNotActive extends ConclusiveError {
   readonly status: string;
 
-  constructor(status: string) {
-    super(`The key is ${status}.`);
+  constructor({ noun, group }: KeyKind<AnyKey>, id: string, status: string) {
+    const remedy = `Create a key with "partner-network ${group} create".`;
+    super(`${capitalized(noun)} ${id} is ${status} and cannot be rotated. ${remedy}`);
     this.status = status;
   }
+}
+
+/** Issues a key that replaces another. */
+export async function rotate<Key extends AnyKey>(
+  kind: KeyKind<Key>,
+  store: Store,
+  oldId: string,
+  given: Omit<Replacement, 'last_four' | 'digest'>,
+  by: Author,
+): Promise<Rotated<Key> & { readonly secret: string }> {
+  const { secret, ...stored } = newSecret(kind, store);
+  const rotated = await kind.rotate(store)(oldId, { ...given, ...stored }, by);
+  if (rotated !== undefined) return { ...rotated, secret };
+  throw new KeyNotActive(kind, oldId, keyStatus(await kind.require(store, oldId)));
 }
 
 /** Replaces a key, or finds the new key of this rotation. Safe to repeat. */
 export async function putRotation(store: Store, given: Rotation, by: Author): Promise<Issued> {
   const { id, replaces, overlapSeconds, expiresAt } = given;
-  const old = await requireKey(store, replaces);
+  await requireKey(store, replaces);
   const stored = await store.findKeyById(id);
   if (stored !== undefined) {
     const entries = await store.auditOf(by.action, [replaces]);
@@ -108,29 +179,29 @@ export async function putRotation(store: Store, given: Rotation, by: Author): Pr
     if (!isSame) throw new IdConflict('a key with this id exists, and was created in another way');
     return { key: stored };
   }
-  const status = keyStatus(old);
-  if (status !== 'active') throw new KeyNotActive(status);
-  const secret = newApiKey(store.environment);
-  const replacement = { id, last_four: secret.slice(-4), digest: digestOfKey(secret), expiresAt };
+  const replacement = { id, overlapMs: overlapSeconds * 1_000, expiresAt };
   const details = { ...by.details, overlap_seconds: overlapSeconds, asked_expiry: expiresAt };
   try {
-    const overlapMs = overlapSeconds * 1_000;
-    const rotated = await store.rotateKey(replaces, { ...replacement, overlapMs }, { ...by, details });
-    if (rotated !== undefined) return { key: rotated.key, secret };
-    // The same request at the same time may have replaced the key.
-    if ((await store.findKeyById(id)) !== undefined) return await putRotation(store, given, by);
-    throw new KeyNotActive(keyStatus(await requireKey(store, replaces)));
+    const { key, secret } = await rotate(apiKeys, store, replaces, replacement, { ...by, details });
+    return { key, secret };
   } catch (error) {
-    if (!(error instanceof AlreadyExists)) throw error;
+    // The same request at the same time may have replaced the key.
+    const mayBeSame = error instanceof AlreadyExists || error instanceof KeyNotActive;
+    if (!mayBeSame || (await store.findKeyById(id)) === undefined) throw error;
     return putRotation(store, given, by);
   }
 }
 
 /** Safe to repeat. */
-export async function revokeKey(store: Store, id: string, by: Author): Promise<ApiKey> {
-  await requireKey(store, id);
-  await store.revokeKey(id, toTime(Date.now()), by);
-  return requireKey(store, id);
+export async function revoke<Key extends AnyKey>(
+  kind: KeyKind<Key>,
+  store: Store,
+  id: string,
+  by: Author,
+): Promise<Key> {
+  await kind.require(store, id);
+  await kind.revoke(store)(id, toTime(Date.now()), by);
+  return kind.require(store, id);
 }
 
 /** The stored key with this text, if it is a key of this environment. */

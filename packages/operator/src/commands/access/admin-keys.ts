@@ -1,9 +1,11 @@
 import { addedIn, oneOf, plainText, required } from '@partner-network/common/command-line/options';
+import { newId } from '@partner-network/common/ids';
 import { toTime } from '@partner-network/common/times';
 import { adminRoles } from '@partner-network/contract/admin/roles';
 import { lengths } from '@partner-network/contract/limits';
+import { adminKeys, newSecret } from '../../operations/keys.ts';
 import { changing, expiresAt, listReport, onDatabase } from '../database.ts';
-import { adminKeys, described, issue, lastCells, revoking, rotating } from './key-kinds.ts';
+import { described, issued, lastCells, revoking, rotating } from './key-kinds.ts';
 
 export const createAdminKey = changing('admin-keys create', {
   options: addedIn('0.2.0', {
@@ -12,10 +14,11 @@ export const createAdminKey = changing('admin-keys create', {
     'expires-at': expiresAt('the key'),
   }),
   run: async (store, { name, role, 'expires-at': expires_at }, _words, _output, by) => {
-    const { id, last_four, digest, report } = issue(adminKeys, store);
+    const { secret, last_four, digest } = newSecret(adminKeys, store);
+    const id = newId(adminKeys.idPrefix);
     const key = { id, name, role, last_four, created_at: toTime(Date.now()), expires_at };
     await store.createAdminKey(key, digest, by);
-    return report(key, '.');
+    return issued(adminKeys, store, secret, key);
   },
 });
 
@@ -32,5 +35,5 @@ export const listAdminKeys = onDatabase({
   },
 });
 
-export const revokeAdminKey = revoking(adminKeys);
-export const rotateAdminKey = rotating(adminKeys);
+export const revokeAdminKey = revoking(adminKeys, 'ID');
+export const rotateAdminKey = rotating(adminKeys, 'ID', '0.2.0');

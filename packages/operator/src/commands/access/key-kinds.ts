@@ -4,97 +4,29 @@ import type { Command, Report } from '@partner-network/common/command-line/comma
 import { addedIn, defaulted, durationMs } from '@partner-network/common/command-line/options';
 import type { Cells } from '@partner-network/common/command-line/table';
 import { newId } from '@partner-network/common/ids';
-import { ConclusiveError } from '@partner-network/common/operator-error';
-import { toTime } from '@partner-network/common/times';
-import {
-  adminKeyPrefixes,
-  type Environment,
-  type KeyPrefixes,
-  keyPrefixes,
-} from '@partner-network/contract/environments';
+import type { Environment } from '@partner-network/contract/environments';
 import { capitalized } from '@partner-network/contract/sentence';
-import { digestOfKey, newAdminKey, newApiKey } from '@partner-network/service/auth/api-key';
-import type {
-  AdminKey,
-  AnyKey,
-  ApiKey,
-  Author,
-  Replacement,
-  Rotated,
-  Store,
-} from '@partner-network/store/port';
-import { Missing } from '../../operations/errors.ts';
-import { keyStatus, requireKey } from '../../operations/keys.ts';
+import type { AnyKey, Store } from '@partner-network/store/port';
+import { type KeyKind, keyStatus, revoke, rotate } from '../../operations/keys.ts';
 import { changing, expiresAt, waitingFor } from '../database.ts';
 
-interface KeyKind<Key extends AnyKey> {
-  /** The word before "create", "revoke" and so on. */
-  readonly group: 'keys' | 'admin-keys';
-  /** The version that added its commands. */
-  readonly since: string;
-  readonly noun: string;
-  /** The name of the argument for an id. */
-  readonly argument: string;
-  readonly idPrefix: string;
-  readonly prefixes: KeyPrefixes;
-  readonly newText: typeof newApiKey;
-  /** What distinguishes a new key, for the report. */
-  shown(key: Key): object;
-  require(store: Store, id: string): Promise<Key>;
-  revoke(store: Store): (id: string, at: string, by: Author) => Promise<boolean>;
-  rotate(
-    store: Store,
-  ): (oldId: string, replacement: Replacement, by: Author) => Promise<Rotated<Key> | undefined>;
-}
-
-export const apiKeys: KeyKind<ApiKey> = {
-  group: 'keys',
-  since: '0.1.0',
-  noun: 'key',
-  argument: 'KEY_ID',
-  idPrefix: 'KEY',
-  prefixes: keyPrefixes,
-  newText: newApiKey,
-  shown: ({ partner_id, scopes }) => ({ partner_id, scopes }),
-  require: requireKey,
-  revoke: (store) => store.revokeKey,
-  rotate: (store) => store.rotateKey,
-};
-
-export const adminKeys: KeyKind<AdminKey> = {
-  group: 'admin-keys',
-  since: '0.2.0',
-  noun: 'administrative key',
-  argument: 'ID',
-  idPrefix: 'ADMIN_KEY',
-  prefixes: adminKeyPrefixes,
-  newText: newAdminKey,
-  shown: ({ name, role }) => ({ name, role }),
-  require: async (store, id) => {
-    const key = await store.findAdminKeyById(id);
-    if (key !== undefined) return key;
-    throw new Missing('administrative key', id, '"partner-network admin-keys list" lists all of them.');
-  },
-  revoke: (store) => store.revokeAdminKey,
-  rotate: (store) => store.rotateAdminKey,
-};
-
-/** A new key's text, what is stored of it, and the report. The text is printed only this once. */
-export function issue<Key extends AnyKey>(
-  kind: KeyKind<Key>,
+/** Reports a new key. Its text is printed only this once. */
+export function issued<Key extends AnyKey>(
+  { noun, shown }: KeyKind<Key>,
   { environment }: Store,
-  text = kind.newText(environment),
-) {
+  secret: string,
+  key: Key,
+  rest = '.',
+): Report {
   const shownOnce = 'Copy the key now: it is shown only once. The database stores only its digest.';
-  const report = (key: Key, rest: string): Report => ({
-    value: { id: key.id, key: text, ...kind.shown(key), environment, expires_at: key.expires_at },
-    text: `${text}\n\nCreated ${kind.noun} ${key.id}${rest} ${shownOnce}`,
-  });
-  return { id: newId(kind.idPrefix), last_four: text.slice(-4), digest: digestOfKey(text), report };
+  return {
+    value: { id: key.id, key: secret, ...shown(key), environment, expires_at: key.expires_at },
+    text: `${secret}\n\nCreated ${noun} ${key.id}${rest} ${shownOnce}`,
+  };
 }
 
-export function revoking<Key extends AnyKey>(kind: KeyKind<Key>): Command {
-  const { group, noun, argument } = kind;
+export function revoking<Key extends AnyKey>(kind: KeyKind<Key>, argument: string): Command {
+  const { group, noun } = kind;
   return changing(`${group} revoke`, {
     role: 'network_support',
     ifFailed: `Assume that the ${noun} still works until this command succeeds.`,
@@ -102,9 +34,7 @@ export function revoking<Key extends AnyKey>(kind: KeyKind<Key>): Command {
     arguments: [{ name: argument, help: `id of the ${noun}` }],
     options: {},
     run: async (store, _values, [id = ''], _output, by) => {
-      await kind.require(store, id);
-      await kind.revoke(store)(id, toTime(Date.now()), by);
-      const [shown] = await described(store, kind, [await kind.require(store, id)]);
+      const [shown] = await described(store, kind, [await revoke(kind, store, id, by)]);
       const { last_used_at: _, ...key } = shown!;
       return {
         value: key,
@@ -114,8 +44,8 @@ export function revoking<Key extends AnyKey>(kind: KeyKind<Key>): Command {
   });
 }
 
-export function rotating<Key extends AnyKey>(kind: KeyKind<Key>): Command {
-  const { group, since, noun, argument } = kind;
+export function rotating<Key extends AnyKey>(kind: KeyKind<Key>, argument: string, since: string): Command {
+  const { group, noun } = kind;
   return changing(`${group} rotate`, {
     ifFailed: `Assume that the old ${noun} still works until this command succeeds.`,
     notYet: ({ overlap }) =>
@@ -136,19 +66,13 @@ export function rotating<Key extends AnyKey>(kind: KeyKind<Key>): Command {
         help: "time at which the new key expires; without it, the new key gets the old key's lifetime",
       },
     }),
-    run: async (store, { overlap, 'expires-at': given }, [id = ''], _output, by) => {
+    run: async (store, { overlap: overlapMs, 'expires-at': expiresAt }, [id = ''], _output, by) => {
       await kind.require(store, id);
-      const { report, ...issued } = issue(kind, store);
-      const rotated = await kind.rotate(store)(id, { ...issued, overlapMs: overlap, expiresAt: given }, by);
-      if (rotated === undefined) {
-        const status = keyStatus(await kind.require(store, id));
-        const remedy = `Create a key with "partner-network ${group} create".`;
-        throw new ConclusiveError(`${capitalized(noun)} ${id} is ${status} and cannot be rotated. ${remedy}`);
-      }
-      const { key, old } = rotated;
+      const replacement = { id: newId(kind.idPrefix), overlapMs, expiresAt };
+      const { key, old, secret } = await rotate(kind, store, id, replacement, by);
       const life = key.expires_at === undefined ? 'never expires' : `expires ${key.expires_at}`;
       const end = old.revoked_at === undefined ? `expires ${old.expires_at}` : 'is revoked';
-      return report(key, `, which ${life}. The old key ${id} ${end}.`);
+      return issued(kind, store, secret, key, `, which ${life}. The old key ${id} ${end}.`);
     },
   });
 }

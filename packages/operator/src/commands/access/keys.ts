@@ -5,11 +5,11 @@ import { lengths } from '@partner-network/contract/limits';
 import { scopes } from '@partner-network/contract/scopes';
 import { digestOfKey, environmentOfAdminKey, environmentOfKey } from '@partner-network/service/auth/api-key';
 import type { Store } from '@partner-network/store/port';
-import { createKey as createKeyOf, requireKey } from '../../operations/keys.ts';
+import { adminKeys, apiKeys, createKey as createKeyOf, requireKey } from '../../operations/keys.ts';
 import { requirePartner } from '../../operations/partners.ts';
 import { changing, expiresAt, listReport, onDatabase, partnerId } from '../database.ts';
 import { firstTextOf, standardInput } from '../import/input.ts';
-import { adminKeys, apiKeys, described, issue, lastCells, revoking, rotating } from './key-kinds.ts';
+import { described, issued, lastCells, revoking, rotating } from './key-kinds.ts';
 
 /** More than a key has, in bytes. The rest of a longer input is not read. */
 const longestInput = 1_024;
@@ -24,7 +24,7 @@ export const createKey = changing('keys create', {
   run: async (store, { partner, scope, name, 'expires-at': expires_at }, _words, _output, by) => {
     const given = { id: newId('KEY'), partnerId: partner, scopes: scope, name, expiresAt: expires_at };
     const { key, secret } = await createKeyOf(store, given, by);
-    return issue(apiKeys, store, secret).report(key, '.');
+    return issued(apiKeys, store, secret, key);
   },
 });
 
@@ -94,5 +94,5 @@ async function adminKeyOf(store: Store, digest: Uint8Array) {
   return { key: key!, owner, group: adminKeys.group };
 }
 
-export const revokeKey = revoking(apiKeys);
-export const rotateKey = rotating(apiKeys);
+export const revokeKey = revoking(apiKeys, 'KEY_ID');
+export const rotateKey = rotating(apiKeys, 'KEY_ID', '0.1.0');

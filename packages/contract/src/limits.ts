@@ -34,6 +34,9 @@ export const amount = { min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEG
 
 export const brandsPerSecond = 50;
 
+/** How long a key that is being replaced still works, in seconds. */
+export const overlapSeconds = { default: 86_400, max: 3_650 * 86_400 } as const;
+
 export const cursorLifetimeHours = 24;
 
 /** A name or value of the request is repeated in an error up to this length. */

@@ -1,5 +1,5 @@
 /** Options of a command line: how flags and environment variables are read into values. */
-import { authBounds } from '../bounds/auth.ts';
+import { overlapSeconds } from '@partner-network/contract/limits';
 import { suggest } from '../suggest.ts';
 import { holdsKey, isCleanText, isLongerThan, isWebAddress } from '../text.ts';
 import { normalizeTime, parseDuration, toTime } from '../times.ts';
@@ -184,7 +184,7 @@ export function plainText(maxCodePoints: number): Reader<string> {
 
 export function durationMs(text: string): number | Problem {
   const ms = parseDuration(text);
-  return ms !== undefined && ms <= authBounds.longestOverlapMs
+  return ms !== undefined && ms <= overlapSeconds.max * 1_000
     ? ms
     : new Problem('must be a number and a unit (s, m, h or d), such as 24h, and at most 3650d.');
 }

@@ -2,7 +2,7 @@
  * The operations of the administrative API. Routes, roles, parameters, the OpenAPI document and the reference
  * page are made from this table. An operation without a handler does not compile.
  */
-import { lengths } from '../limits.ts';
+import { lengths, overlapSeconds } from '../limits.ts';
 import {
   type AdminOperation,
   batch,
@@ -106,8 +106,8 @@ export const adminOperations = {
         overlap_seconds: {
           type: 'integer',
           minimum: 0,
-          maximum: 3650 * 86_400,
-          description: 'How long the old key still works: 86400 by default; 0 revokes it.',
+          maximum: overlapSeconds.max,
+          description: `How long the old key still works: ${overlapSeconds.default} by default; 0 revokes it.`,
         },
         expires_at: time('When the new key expires: a time in the future.'),
       }),

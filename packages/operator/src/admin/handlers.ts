@@ -2,6 +2,7 @@
 
 import { toTime } from '@partner-network/common/times';
 import type { AdminOperationId } from '@partner-network/contract/admin/operations';
+import { overlapSeconds } from '@partner-network/contract/limits';
 import type { Scope } from '@partner-network/contract/scopes';
 import type { Exchange } from '@partner-network/http/handle';
 import { environmentOfAdminKey } from '@partner-network/service/auth/api-key';
@@ -99,8 +100,6 @@ async function namedPartner(store: Store, { partner_id }: Fields): Promise<strin
   return partner.id;
 }
 
-const defaultOverlapSeconds = 86_400;
-
 export const handlers: Readonly<Record<AdminOperationId, Handler>> = {
   listPartners: listing('partners', listPartnersPage),
   getPartner: async ({ store, path }) => ({ body: { partner: await requirePartner(store, path.id!) } }),
@@ -117,8 +116,8 @@ export const handlers: Readonly<Record<AdminOperationId, Handler>> = {
     const expiresAt = body.expires_at as string | undefined;
     const id = path.id!;
     if (body.replaces !== undefined) {
-      const overlapSeconds = Number(body.overlap_seconds ?? defaultOverlapSeconds);
-      const rotation = { id, replaces: String(body.replaces), overlapSeconds, expiresAt };
+      const seconds = Number(body.overlap_seconds ?? overlapSeconds.default);
+      const rotation = { id, replaces: String(body.replaces), overlapSeconds: seconds, expiresAt };
       return keyAnswer(store, await putRotation(store, rotation, by('keys rotate')));
     }
     const scopes = String(body.scopes).split(' ') as Scope[];

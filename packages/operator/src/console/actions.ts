@@ -1,6 +1,6 @@
 /** The changes that a person can make: what each does, in words, and what it sends. */
 import { newId } from '@partner-network/common/ids';
-import { lengths } from '@partner-network/contract/limits';
+import { lengths, overlapSeconds } from '@partner-network/contract/limits';
 import { scopes } from '@partner-network/contract/scopes';
 import type { Partner } from '@partner-network/store/port';
 import type { ShownKey } from '../admin/lists.ts';
@@ -105,14 +105,14 @@ function scopesField({ form }: Visit): Html {
 }
 
 const overlaps = [
-  ['86400', '24 hours'],
+  [String(overlapSeconds.default), `${overlapSeconds.default / 3_600} hours`],
   ['3600', '1 hour'],
   ['604800', '7 days'],
   ['0', 'not at all: it is revoked now'],
 ] as const;
 
 function overlapField({ form }: Visit): Html {
-  const chosen = form.get('overlap_seconds') ?? '86400';
+  const chosen = form.get('overlap_seconds') ?? overlaps[0][0];
   const options = overlaps.map(([seconds, words]) => {
     const selected = seconds === chosen && html` selected`;
     return html`<option value="${seconds}"${selected}>${words}</option>`;

@@ -1,10 +1,10 @@
 /** What the commands on keys of partners and on administrative keys share. */
-import { authBounds } from '@partner-network/common/bounds/auth';
 import type { Command, Report } from '@partner-network/common/command-line/command';
 import { addedIn, defaulted, durationMs } from '@partner-network/common/command-line/options';
 import type { Cells } from '@partner-network/common/command-line/table';
 import { newId } from '@partner-network/common/ids';
 import type { Environment } from '@partner-network/contract/environments';
+import { overlapSeconds } from '@partner-network/contract/limits';
 import { capitalized } from '@partner-network/contract/sentence';
 import type { AnyKey, Store } from '@partner-network/store/port';
 import { type KeyKind, keyStatus, revoke, rotate } from '../../operations/keys.ts';
@@ -56,10 +56,10 @@ export function rotating<Key extends AnyKey>(kind: KeyKind<Key>, argument: strin
         ...defaulted(
           'DURATION',
           durationMs,
-          authBounds.overlapMs,
+          overlapSeconds.default * 1_000,
           'time for which the old key still works, such as 30m, 24h or 7d; 0s revokes it',
         ),
-        default: `${authBounds.overlapMs / 3_600_000}h`,
+        default: `${overlapSeconds.default / 3_600}h`,
       },
       'expires-at': {
         ...expiresAt('the new key'),

@@ -37,6 +37,11 @@ export function toTime(epochMs: number): string {
   return lastTime;
 }
 
+/** Whether something with this expiry has expired. Without an expiry, it never does. */
+export function isPast(time: string | undefined, nowMs = Date.now()): boolean {
+  return time !== undefined && Date.parse(time) <= nowMs;
+}
+
 const duration = /^(\d{1,9})(s|m|h|d)$/;
 const unitMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 

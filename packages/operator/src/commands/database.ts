@@ -24,7 +24,7 @@ import type { Syntax } from '@partner-network/common/command-line/parse';
 import { type Cells, table } from '@partner-network/common/command-line/table';
 import { OperatorError } from '@partner-network/common/operator-error';
 import { isDots } from '@partner-network/common/text';
-import { normalizeTime } from '@partner-network/common/times';
+import { isPast, normalizeTime } from '@partner-network/common/times';
 import { lengths } from '@partner-network/contract/limits';
 import { databaseConfig, databaseSettings } from '@partner-network/service/settings/database';
 import type { Purpose } from '@partner-network/store/address';
@@ -37,7 +37,6 @@ import {
   StoreLocked,
 } from '@partner-network/store/port';
 import type { RoleName } from '@partner-network/store/postgres/roles';
-import { isPast } from '../operations/errors.ts';
 
 export const partnerId = plainText(lengths.partnerId);
 export const customerId = plainText(lengths.customerId);

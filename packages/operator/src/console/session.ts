@@ -1,7 +1,7 @@
 /** Sessions of the console. A key is exchanged for a sealed cookie, which does not contain the key. */
 import { hash } from 'node:crypto';
 import { adminBounds } from '@partner-network/common/bounds/serve';
-import { toTime } from '@partner-network/common/times';
+import { isPast, toTime } from '@partner-network/common/times';
 import type { Exchange } from '@partner-network/http/handle';
 import { headerValues } from '@partner-network/http/request';
 import { digestOfKey } from '@partner-network/service/auth/api-key';
@@ -74,7 +74,7 @@ export function createSessions(store: SessionStore, cursors: Cursors) {
       const session = hash('sha256', cookie, 'buffer');
       if (await store.isSessionEnded(session)) return undefined;
       const key = await store.findAdminKey(Buffer.from(digest, 'base64url'));
-      if (key === undefined || key.isRevoked || isExpired(key)) return undefined;
+      if (key === undefined || key.isRevoked || isPast(key.expiresAt)) return undefined;
       const { name } = (await store.findAdminKeyById(key.id))!;
       const [form, notice] = [scopeOf('console form', cookie), scopeOf('console notice', cookie)];
       return {
@@ -110,6 +110,3 @@ export function isLocal(address: string): boolean {
   const url = URL.parse(address);
   return url?.protocol === 'http:' && /^(?:127\.[\d.]+|\[::1\]|(?:.*\.)?localhost)$/.test(url.hostname);
 }
-
-const isExpired = ({ expiresAt }: AdminKeyOnFile) =>
-  expiresAt !== undefined && Date.parse(expiresAt) <= Date.now();

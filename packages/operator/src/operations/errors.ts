@@ -1,4 +1,5 @@
 import { OperatorError } from '@partner-network/common/operator-error';
+import { isPast } from '@partner-network/common/times';
 import { ExpiryNotInFuture } from '@partner-network/store/port';
 
 /** Something that does not exist, with a remedy for the command line. */
@@ -19,10 +20,6 @@ export class IdConflict extends OperatorError {
     super(`Choose another id: ${what}.`);
     this.what = what;
   }
-}
-
-export function isPast(time: string | undefined): boolean {
-  return time !== undefined && Date.parse(time) <= Date.now();
 }
 
 /** Refuses a new key or grant that would never work. */

@@ -1,5 +1,5 @@
 /** What a change of a grant means, for the command line and for the administrative API. */
-import { toTime } from '@partner-network/common/times';
+import { isPast, toTime } from '@partner-network/common/times';
 import {
   AlreadyExists,
   type Author,
@@ -7,7 +7,7 @@ import {
   type GrantsQuery,
   type Store,
 } from '@partner-network/store/port';
-import { IdConflict, isPast, Missing, requireFuture } from './errors.ts';
+import { IdConflict, Missing, requireFuture } from './errors.ts';
 import { requirePartner } from './partners.ts';
 
 export interface NewGrant {

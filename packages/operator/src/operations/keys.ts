@@ -1,6 +1,6 @@
 /** What a change of a key means, for the command line and for the administrative API. */
 import { ConclusiveError } from '@partner-network/common/operator-error';
-import { toTime } from '@partner-network/common/times';
+import { isPast, toTime } from '@partner-network/common/times';
 import { adminKeyPrefixes, type KeyPrefixes, keyPrefixes } from '@partner-network/contract/environments';
 import type { Scope } from '@partner-network/contract/scopes';
 import { capitalized } from '@partner-network/contract/sentence';
@@ -15,7 +15,7 @@ import {
   type Rotated,
   type Store,
 } from '@partner-network/store/port';
-import { IdConflict, isPast, Missing, requireFuture } from './errors.ts';
+import { IdConflict, Missing, requireFuture } from './errors.ts';
 import { requirePartner } from './partners.ts';
 
 export async function requireKey(store: Pick<Store, 'findKeyById'>, id: string): Promise<ApiKey> {

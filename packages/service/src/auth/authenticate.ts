@@ -1,3 +1,4 @@
+import { isPast } from '@partner-network/common/times';
 import { type Environment, keyPrefixes } from '@partner-network/contract/environments';
 import { refusal } from '@partner-network/http/refusal';
 import { headerValues } from '@partner-network/http/request';
@@ -57,7 +58,7 @@ export async function identifyAs<Key>(
 /** Refuses a stored key. In this order, so that the same state of a key always gives the same code. */
 export function requireValid(key: Validity, nowMs: number): void {
   if (key.isRevoked) throw refusal('API_KEY_REVOKED');
-  if (key.expiresAt !== undefined && Date.parse(key.expiresAt) <= nowMs) throw refusal('API_KEY_EXPIRED');
+  if (isPast(key.expiresAt, nowMs)) throw refusal('API_KEY_EXPIRED');
   if (key.isPartnerDisabled) throw refusal('PARTNER_DISABLED');
 }
 

@@ -1,5 +1,5 @@
 /** Creates, revokes and rotates keys of partners and administrative keys, in SQL for both engines. */
-import { latestTimeMs, toTime } from '@partner-network/common/times';
+import { isPast, latestTimeMs, toTime } from '@partner-network/common/times';
 import {
   type AnyKey,
   type AuditEntry,
@@ -68,13 +68,13 @@ function* rotation<Key extends AnyKey>(
   const nowMs = Date.now();
   if (locked === undefined) return undefined;
   const old = keyOf(locked);
-  if (old.revoked_at !== undefined || endMs(old) <= nowMs) return undefined;
+  if (old.revoked_at !== undefined || isPast(old.expires_at, nowMs)) return undefined;
 
   const lifetimeMs = endMs(old) - Date.parse(old.created_at);
   const lifetimeEndMs = Math.min(nowMs + lifetimeMs, latestTimeMs);
   const lifetimeEnd = Number.isFinite(lifetimeMs) ? toTime(lifetimeEndMs) : undefined;
   const expires_at = expiresAt ?? lifetimeEnd;
-  if (endMs({ expires_at }) <= nowMs) throw new ExpiryNotInFuture(expiresAt === undefined);
+  if (isPast(expires_at, nowMs)) throw new ExpiryNotInFuture(expiresAt === undefined);
 
   const end =
     overlapMs === 0

@@ -207,3 +207,10 @@ export async function explainConflict<Result>(message: string, write: Promise<Re
     throw error instanceof AlreadyExists ? new OperatorError(message) : error;
   }
 }
+
+/** Remarks that a key or grant of a disabled partner does not work. Called before it is created. */
+export async function remarkDisabled(store: Store, partner: string, what: string, output: Output) {
+  if ((await store.findPartner(partner))?.disabled_at === undefined) return;
+  const remedy = `"partner-network partners enable ${partner}"`;
+  output.remark(`Partner ${partner} is disabled. The ${what} does not work until ${remedy}.`);
+}

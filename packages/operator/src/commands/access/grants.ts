@@ -22,6 +22,7 @@ import {
   newIdOf,
   onDatabase,
   partnerId,
+  remarkDisabled,
   waitingFor,
 } from '../database.ts';
 
@@ -32,9 +33,10 @@ export const createGrant = changing('grants create', {
     id: optional('ID', newIdOf(lengths.grantId), 'id of the grant; without it, a new id'),
     'expires-at': expiresAt('the grant'),
   },
-  run: async (store, values, _words, _output, by) => {
+  run: async (store, values, _words, output, by) => {
     const { partner, customer, id = newId('GRANT'), 'expires-at': expiresAt } = values;
     const given = { id, partnerId: partner, customerId: customer, expiresAt };
+    await remarkDisabled(store, partner, 'grant', output);
     const grant = await explainConflict(
       `Customer ${customer} already has a grant ${id}: choose another --id.`,
       createGrantOf(store, given, by),

@@ -8,7 +8,7 @@ import { overlapSeconds } from '@partner-network/contract/limits';
 import { capitalized } from '@partner-network/contract/sentence';
 import type { AnyKey, Store } from '@partner-network/store/port';
 import { type KeyKind, keyStatus, revoke, rotate } from '../../operations/keys.ts';
-import { changing, expiresAt, waitingFor } from '../database.ts';
+import { changing, expiresAt, remarkDisabled, waitingFor } from '../database.ts';
 
 /** Reports a new key. Its text is printed only this once. */
 export function issued<Key extends AnyKey>(
@@ -66,8 +66,10 @@ export function rotating<Key extends AnyKey>(kind: KeyKind<Key>, argument: strin
         help: "time at which the new key expires; without it, the new key gets the old key's lifetime",
       },
     }),
-    run: async (store, { overlap: overlapMs, 'expires-at': expiresAt }, [id = ''], _output, by) => {
-      await kind.require(store, id);
+    run: async (store, { overlap: overlapMs, 'expires-at': expiresAt }, [id = ''], output, by) => {
+      const replaced = await kind.require(store, id);
+      if ('partner_id' in replaced)
+        await remarkDisabled(store, replaced.partner_id as string, 'new key', output);
       const replacement = { id: newId(kind.idPrefix), overlapMs, expiresAt };
       const { key, old, secret } = await rotate(kind, store, id, replacement, by);
       const life = key.expires_at === undefined ? 'never expires' : `expires ${key.expires_at}`;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { grant } from '../../../../store/test/suite/records.ts';
 import { byTest, createdAt } from '../../../../testkit/fixtures/fixture.ts';
-import { assertFailed, commandLine } from '../../../../testkit/fixtures/run.ts';
+import { assertFailed, commandLine, withPartners } from '../../../../testkit/fixtures/run.ts';
 
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
@@ -128,4 +128,21 @@ test('prints sentences and tables without --json, and nothing on standard error'
   const { stdout, stderr } = await line.run(['partners', 'list']);
   assert.equal(stderr, '');
   assert.match(stdout, /^ID +NAME +CREATED +STATUS\nacme +Acme +\S+ +disabled \S+\n$/);
+});
+
+test('says that a new key or grant of a disabled partner does not work', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const create = ['keys', 'create', '--partner', 'acme', '--scope', 'BRANDS_READ', '--json'];
+  const { stdout } = await line.run(create);
+  await line.run(['partners', 'disable', 'acme']);
+  for (const [what, words] of Object.entries({
+    key: create,
+    'new key': ['keys', 'rotate', JSON.parse(stdout).id, '--json'],
+    grant: ['grants', 'create', '--partner', 'acme', '--customer', 'alice', '--json'],
+  })) {
+    const { status, stderr } = await line.run(words);
+    const remedy = '"partner-network partners enable acme"';
+    const sentence = `Partner acme is disabled. The ${what} does not work until ${remedy}.\n`;
+    assert.deepEqual([status, stderr], [0, sentence]);
+  }
 });

@@ -1,4 +1,6 @@
 /** The errors of the storage port. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { storeBounds } from '@partner-network/common/bounds/store';
 import { ConclusiveError, OperatorError } from '@partner-network/common/operator-error';
 import { Unavailable } from '@partner-network/common/unavailable';
 
@@ -7,6 +9,19 @@ export class StoreUnavailable extends Unavailable {}
 
 /** Another process holds the lock. Nothing was changed, and a retry may succeed. */
 export class StoreLocked extends StoreUnavailable {}
+
+/** Repeats work that found a lock, and so changed nothing, for up to this many milliseconds. */
+export async function whileLocked<Result>(work: () => Promise<Result>, forMs: number): Promise<Result> {
+  const endMs = performance.now() + forMs;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof StoreLocked) || performance.now() >= endMs) throw error;
+    }
+    await wait(storeBounds.lockRetryMs);
+  }
+}
 
 /** The role of the database lacks a privilege. Nothing was changed. */
 export class AccessDenied extends OperatorError {

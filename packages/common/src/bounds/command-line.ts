@@ -12,8 +12,6 @@ export const commandLineBounds = {
   reasonCharacters: 256,
   /** Milliseconds between two reports that a revocation still waits for a lock. */
   notYetMs: 2_000,
-  /** Pause before a locked database is tried again, ms. Signals are handled in it. */
-  lockRetryMs: 50,
   /** Characters of a host name, at most. */
   hostCharacters: 255,
   /** Characters of a file path, at most. */

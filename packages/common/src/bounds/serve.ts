@@ -24,8 +24,6 @@ export const adminBounds = {
   bodiesBytes: 24 * 1024 * 1024,
   /** How long a change waits for a lock of another command, ms. */
   lockMs: 2_000,
-  /** Milliseconds between two attempts while another command holds a lock. */
-  lockRetryMs: 100,
   /** Milliseconds for which a connection with its temporary tables is kept for the next batch. */
   idleRunMs: 30_000,
   /** Milliseconds between two audit entries about the batches of a key. */

@@ -21,8 +21,8 @@ export const storeBounds = {
   sqliteCommandBusyMs: 10_000,
   /** How long a feed waits for a lock, ms. It retries by itself, and must react to signals meanwhile. */
   sqliteFeedBusyMs: 250,
-  /** Pause before an import tries again to get the lock, ms. Signals are handled in it. */
-  sqliteLockRetryMs: 50,
+  /** Pause before a locked database is tried again, ms. Signals and other requests are handled in it. */
+  lockRetryMs: 100,
   /** Characters that an export collects before it writes them. */
   exportChunkCharacters: 64 * 1024,
   /** Rows that an export reads from Postgres at once. */

@@ -6,6 +6,7 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { adminBounds } from '@partner-network/common/bounds/serve';
+import { storeBounds } from '@partner-network/common/bounds/store';
 import { echo } from '@partner-network/common/text';
 import { within } from '@partner-network/common/timeout';
 import { Unavailable } from '@partner-network/common/unavailable';
@@ -163,7 +164,7 @@ async function withRetries<Result>(
       if (isBroken) await dropIdle();
       const isLocked = error instanceof StoreLocked && performance.now() < endMs;
       if (!isBroken && !isLocked) throw new Unavailable(error.message, { cause: error });
-      if (isLocked) await wait(adminBounds.lockRetryMs);
+      if (isLocked) await wait(storeBounds.lockRetryMs);
     }
   }
 }

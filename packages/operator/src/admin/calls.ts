@@ -1,5 +1,4 @@
 /** Runs an operation for a key: role, path, query, body, handler. The API and the console share it. */
-import { setTimeout as wait } from 'node:timers/promises';
 import { adminBounds } from '@partner-network/common/bounds/serve';
 import {
   type AdminOperation,
@@ -9,7 +8,7 @@ import {
 import type { Exchange } from '@partner-network/http/handle';
 import { parseParameters } from '@partner-network/http/parameters/parameters';
 import type { Cursors } from '@partner-network/service/cursors/cursors';
-import { type AdminKeyOnFile, ExpiryNotInFuture, type Store, StoreLocked } from '@partner-network/store/port';
+import { type AdminKeyOnFile, ExpiryNotInFuture, type Store, whileLocked } from '@partner-network/store/port';
 import { timeRejection } from '../ingest/rejections.ts';
 import { IdConflict, Missing } from '../operations/errors.ts';
 import { KeyNotActive } from '../operations/keys.ts';
@@ -56,27 +55,12 @@ export function createCalls({ store, cursors, batches }: CallParts) {
       by: (action) => authorOf(key, action, exchange, body.reason as string | undefined),
       page: (read) => readPage(cursors, id, query, read),
     };
-    return whileLocked(() => handlers[id](call)).catch((error) => {
+    // Beside a feed, which locks the embedded database again and again, a revocation is not refused. Postgres
+    // waits by itself. Nothing is doubled: a handler changes something once, and a lock fails before that.
+    return whileLocked(() => handlers[id](call), adminBounds.lockMs).catch((error) => {
       throw refusalOf(error);
     });
   };
-}
-
-/**
- * Repeats a change while another command holds its lock, for 2 s. So beside a feed, which locks the embedded
- * database again and again, a revocation is not refused. Postgres waits by itself. Nothing is doubled: a
- * handler changes something once, and a lock fails before that.
- */
-export async function whileLocked<Result>(change: () => Promise<Result>): Promise<Result> {
-  const endMs = performance.now() + adminBounds.lockMs;
-  for (;;) {
-    try {
-      return await change();
-    } catch (error) {
-      if (!(error instanceof StoreLocked) || performance.now() >= endMs) throw error;
-      await wait(adminBounds.lockRetryMs);
-    }
-  }
 }
 
 /** Reads a page. Its cursor is bound to the operation and to all parameters but `limit`. */

@@ -1,5 +1,4 @@
 /** What the commands on a database share. */
-import { setTimeout as wait } from 'node:timers/promises';
 import { commandLineBounds } from '@partner-network/common/bounds/command-line';
 import { actor, reason } from '@partner-network/common/command-line/actor';
 import {
@@ -34,7 +33,7 @@ import {
   AlreadyExists,
   type Author,
   type Store,
-  StoreLocked,
+  whileLocked,
 } from '@partner-network/store/port';
 import type { RoleName } from '@partner-network/store/postgres/roles';
 
@@ -89,15 +88,15 @@ export function onDatabase<O extends Options>(definition: DatabaseCommand<O>): C
       await definition.ask?.(values, words);
       const notYet = definition.notYet?.(values);
       const purpose = notYet === undefined ? (definition.purpose?.(values) ?? 'command') : 'revocation';
-      const attempt = notYet === undefined ? once : untilUnlocked;
+      const forMs = notYet === undefined ? 0 : Number.POSITIVE_INFINITY;
       const remarks =
         notYet === undefined
           ? undefined
           : setInterval(() => output.remark(notYet), commandLineBounds.notYetMs);
       try {
-        const store = await attempt(() => openStore(database, environment, purpose));
+        const store = await whileLocked(() => openStore(database, environment, purpose), forMs);
         try {
-          const report = await attempt(() => definition.run(store, values, words, output));
+          const report = await whileLocked(() => definition.run(store, values, words, output), forMs);
           clearInterval(remarks);
           if (report) printReport(report, common.json, output);
         } finally {
@@ -121,20 +120,6 @@ function needing(role: RoleName = 'network_support'): string {
 /** The sentence of a revocation that waits. */
 export function waitingFor(notYet: string): string {
   return `${notYet}: another command, such as an import, locks the database. Waiting until it ends …`;
-}
-
-const once = <Result>(work: () => Promise<Result>) => work();
-
-/** Repeats the work until no other process holds the lock. Work that finds a lock has changed nothing. */
-async function untilUnlocked<Result>(work: () => Promise<Result>): Promise<Result> {
-  while (true) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!(error instanceof StoreLocked)) throw error;
-    }
-    await wait(commandLineBounds.lockRetryMs);
-  }
 }
 
 /** Who makes a change, and why. */

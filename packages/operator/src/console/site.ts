@@ -9,8 +9,9 @@ import { Refusal } from '@partner-network/http/refusal';
 import { requireValid } from '@partner-network/service/auth/authenticate';
 import type { Journal } from '@partner-network/service/receipts/journal';
 import { redirect } from '@partner-network/service/reference/body';
+import { whileLocked } from '@partner-network/store/port';
 import type { Logger } from 'pino';
-import { type CallParts, type Calls, createCalls, whileLocked } from '../admin/calls.ts';
+import { type CallParts, type Calls, createCalls } from '../admin/calls.ts';
 import { createIdentification, requireRole } from '../admin/credentials.ts';
 import { notFound } from '../admin/refusals.ts';
 import type { Examined } from '../doctor/examine.ts';
@@ -125,7 +126,7 @@ export class ConsoleSite {
       const session = await this.#sessions.find(exchange);
       if (session !== undefined) {
         await this.#ownForm(exchange, session);
-        await whileLocked(session.end);
+        await whileLocked(session.end, adminBounds.lockMs);
       }
       exchange.headers.push(...setCookie(this.#parts.publicUrl(), ''));
       return redirect(exchange, '/console');

@@ -67,7 +67,7 @@ export async function beginImport(
       }
       onWait?.(lockedByOther);
       // Signals are handled in this pause.
-      await wait(storeBounds.sqliteLockRetryMs);
+      await wait(storeBounds.lockRetryMs);
       requireOpen();
     }
   }

@@ -115,10 +115,15 @@ function integerRule(schema: FieldSchema): Rule {
 function listRule({ items: { enum: words = [] } = { type: 'string' } }: FieldSchema): Rule {
   const allowed = `a list of ${words.join(' or ')}, each once`;
   return (value, field, rejections) => {
-    const isList = Array.isArray(value) && value.length > 0 && new Set(value).size === value.length;
-    if (isList && value.every((word) => words.includes(word))) return value.toSorted().join(' ');
+    if (isListOf(words, value)) return value.toSorted().join(' ');
     return reject(rejections, rejection('INVALID_ENUM_VALUE', field, { allowed }));
   };
+}
+
+/** Whether a value is a list of some of these words, each once. */
+export function isListOf(words: readonly string[], value: unknown): value is string[] {
+  const isList = Array.isArray(value) && value.length > 0 && new Set(value).size === value.length;
+  return isList && value.every((word) => words.includes(word));
 }
 
 const mostBytes = `${lengths.metadataBytes} bytes of keys and values in UTF-8`;

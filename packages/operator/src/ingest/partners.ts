@@ -7,7 +7,7 @@ import { type Environment, environments } from '@partner-network/contract/enviro
 import { lengths } from '@partner-network/contract/limits';
 import { scopes } from '@partner-network/contract/scopes';
 import type { PartnerWithKeys } from '@partner-network/store/port';
-import { createChecker } from './check.ts';
+import { createChecker, isListOf } from './check.ts';
 import { dotsRejection, type Rejection, rejection } from './rejections.ts';
 
 const time = { type: 'string', format: 'date-time' };
@@ -74,12 +74,7 @@ function readKey(value: unknown): { key: object; rejections: Rejection[] } {
   const expect = (holds: boolean, field: string, allowed: string) => {
     if (!holds) rejections.push(rejection('INVALID_ENUM_VALUE', field, { allowed }));
   };
-  const isList = Array.isArray(given) && given.length > 0 && new Set(given).size === given.length;
-  expect(
-    isList && given.every((scope) => scopes.includes(scope)),
-    'scopes',
-    `a list of ${scopes.join(' or ')}`,
-  );
+  expect(isListOf(scopes, given), 'scopes', `a list of ${scopes.join(' or ')}`);
   expect(/^[0-9a-f]{64}$/.test(String(fields.digest)), 'digest', '64 hex digits in lower case');
   expect(/^[0-9A-Za-z]{4}$/.test(String(fields.last_four)), 'last_four', 'the last 4 characters of the key');
   return { key: { ...fields, scopes: given }, rejections };

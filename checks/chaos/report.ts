@@ -1,8 +1,8 @@
 /** The report of a run: each fault with the answers during it, and each promise. */
 import { markdown } from '../bench/lib/table.ts';
 import type { Verdict } from './judge/verdict.ts';
+import type { Run } from './record.ts';
 import type { Answer } from './recorder.ts';
-import type { Run } from './run.ts';
 
 const shownViolations = 5;
 

@@ -5,43 +5,20 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { listBrands } from '@partner-network/contract/operations';
 import { now } from '../../packages/testkit/fixtures/clock.ts';
 import type { Lifetime } from '../../packages/testkit/fixtures/lifetime.ts';
-import type { Span } from '../../packages/testkit/fixtures/spans.ts';
 import { chanceOf } from '../../packages/testkit/model/chance.ts';
-import type { Ending } from '../../packages/testkit/servers/instance.ts';
 import { onConnection } from '../../packages/testkit/servers/postgres-start.ts';
 import { say } from '../lib/program.ts';
-import { createHistory, type History } from './history.ts';
-import { recoveryMs } from './judge/answers.ts';
+import { createHistory } from './history.ts';
 import { decisionsIn, sourceOf, watchRedisSwitches } from './judge/redis-switches.ts';
 import { watchStalls } from './judge/stalls.ts';
 import { keepWalking, walkThroughAll } from './load.ts';
 import { describe, type Fault } from './plan.ts';
-import { type Answer, createRecorder, type Walk } from './recorder.ts';
-import { type Applied, applyFaults } from './stage/faults.ts';
+import { type Run, recoveryMs } from './record.ts';
+import { createRecorder } from './recorder.ts';
+import { applyFaults } from './stage/faults.ts';
 import { type Stage, startStage } from './stage/stage.ts';
 import { steadyKeys } from './world.ts';
 import { keepWriting, type ReplacedKeys } from './writers.ts';
-
-/** The record of a run, which is judged. */
-export interface Run {
-  readonly startedMs: number;
-  /** When load and writers stopped. The last walks come later. */
-  readonly endedMs: number;
-  readonly faults: readonly Applied[];
-  /** When the machine stalled, which is not a fault of the service. */
-  readonly stalls: readonly Span[];
-  /** When an instance lost Redis or got it back. */
-  readonly redisSwitches: readonly Span[];
-  readonly history: History;
-  readonly recorder: { readonly answers: readonly Answer[]; readonly walks: readonly Walk[] };
-  readonly instances: readonly { readonly name: string; readonly endings: readonly Ending[] }[];
-  /** The request ids of all receipts. */
-  readonly receipts: ReadonlySet<string>;
-  /** Parts that did not recover, a sentence each. */
-  readonly unrecovered: readonly string[];
-  /** Log lines of the instances. */
-  readonly logs: readonly string[];
-}
 
 /** Receipts are written within this time after their answers. */
 const receiptsMs = 2_000;

@@ -3,16 +3,14 @@ import { errorCatalogue } from '@partner-network/contract/errors';
 import type { Span } from '../../../packages/testkit/fixtures/spans.ts';
 import { active, mayHaveBeen } from '../history.ts';
 import { requestIn } from '../log-lines.ts';
+import { type Run, recoveryMs } from '../record.ts';
 import type { Answer } from '../recorder.ts';
-import type { Run } from '../run.ts';
 import { type Verdict, verdictOf } from './verdict.ts';
 
 /** By the instance's clock: 2 s, and half a second for a busy machine. */
 const answerMs = 2_500;
 /** A revoked key or grant is refused after this time. */
 const revocationMs = 1_000;
-/** Time after the last fault in which all parts must recover, including the balancer's checks. */
-export const recoveryMs = 5_000;
 
 /** Times are not judged for this long after a stall of the machine. */
 const stalledMs = 2_000;

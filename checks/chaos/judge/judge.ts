@@ -1,5 +1,5 @@
 /** Checks all promises against the record of a run. */
-import type { Run } from '../run.ts';
+import type { Run } from '../record.ts';
 import { judgeAnswers } from './answers.ts';
 import { judgeLateLines } from './late-lines.ts';
 import { judgePages } from './pages.ts';

@@ -1,6 +1,6 @@
 /** Judges late lines: no deleted record or older version comes back. */
 import { mayHaveBeen } from '../history.ts';
-import type { Run } from '../run.ts';
+import type { Run } from '../record.ts';
 import { ownerOf, shownBy, stalenessMs } from './pages.ts';
 import { type Verdict, verdictOf } from './verdict.ts';
 

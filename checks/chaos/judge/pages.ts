@@ -1,7 +1,7 @@
 /** Judges every page: it shows the data of one moment, and a walk does not go back in time. */
 import { type Rows, spansOf } from '../history.ts';
+import type { Run } from '../record.ts';
 import type { Answer } from '../recorder.ts';
-import type { Run } from '../run.ts';
 import { partners, referenceOf } from '../world.ts';
 import { type Verdict, type Violation, verdictOf } from './verdict.ts';
 

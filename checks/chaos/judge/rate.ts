@@ -3,7 +3,7 @@ import { brandsPerSecond } from '@partner-network/contract/limits';
 import { listBrands } from '@partner-network/contract/operations';
 import { type Span, secondsOf } from '../../../packages/testkit/fixtures/spans.ts';
 import { requestIn } from '../log-lines.ts';
-import type { Run } from '../run.ts';
+import type { Run } from '../record.ts';
 import { partners } from '../world.ts';
 import { type Verdict, type Violation, verdictOf } from './verdict.ts';
 

@@ -1,6 +1,7 @@
 /** Judges that answered balances have a receipt, except in the last second before a kill. */
+
+import type { Run } from '../record.ts';
 import type { Answer } from '../recorder.ts';
-import type { Run } from '../run.ts';
 import { type Verdict, verdictOf } from './verdict.ts';
 
 /** The documented loss of a kill: receipts of its last second. */

@@ -1,7 +1,7 @@
 /** Judges complete walks: every record that existed during the whole walk is in it exactly once. */
 import { type History, mayHaveBeen } from '../history.ts';
+import type { Run } from '../record.ts';
 import type { Walk } from '../recorder.ts';
-import type { Run } from '../run.ts';
 import { isOfReference, ownerOf, pagesByWalk, type Shown, stalenessMs } from './pages.ts';
 import { type Verdict, type Violation, verdictOf } from './verdict.ts';
 

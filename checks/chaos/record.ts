@@ -1,0 +1,29 @@
+import type { Span } from '../../packages/testkit/fixtures/spans.ts';
+import type { Ending } from '../../packages/testkit/servers/instance.ts';
+import type { History } from './history.ts';
+import type { Answer, Walk } from './recorder.ts';
+import type { Applied } from './stage/faults.ts';
+
+/** The record of a run, which is judged. */
+export interface Run {
+  readonly startedMs: number;
+  /** When load and writers stopped. The last walks come later. */
+  readonly endedMs: number;
+  readonly faults: readonly Applied[];
+  /** When the machine stalled, which is not a fault of the service. */
+  readonly stalls: readonly Span[];
+  /** When an instance lost Redis or got it back. */
+  readonly redisSwitches: readonly Span[];
+  readonly history: History;
+  readonly recorder: { readonly answers: readonly Answer[]; readonly walks: readonly Walk[] };
+  readonly instances: readonly { readonly name: string; readonly endings: readonly Ending[] }[];
+  /** The request ids of all receipts. */
+  readonly receipts: ReadonlySet<string>;
+  /** Parts that did not recover, a sentence each. */
+  readonly unrecovered: readonly string[];
+  /** Log lines of the instances. */
+  readonly logs: readonly string[];
+}
+
+/** Time after the last fault in which all parts must recover, including the balancer's checks. */
+export const recoveryMs = 5_000;

@@ -9,19 +9,33 @@ import { files, importsOf, read, sources } from './sources.ts';
 const packages = ['contract', 'client', 'common', 'store', 'http', 'service', 'operator', 'partner'];
 const published = 'partner-network';
 
-/** The folders of the service, lowest first. A folder imports from itself and from the folders before it. */
-const folders = [
-  'limiter',
-  'auth',
-  'cursors',
-  'receipts',
-  'listings',
-  'tracing',
-  'settings',
-  'reference',
-  'rehearsals',
-  'serve',
-];
+/**
+ * The floors of a package, lowest first. A folder imports from itself and from lower floors, not from another
+ * folder of its floor.
+ */
+const floors: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  service: [
+    ['limiter'],
+    ['auth'],
+    ['cursors'],
+    ['receipts'],
+    ['listings'],
+    ['tracing'],
+    ['settings'],
+    ['reference'],
+    ['rehearsals'],
+    ['serve'],
+  ],
+  operator: [
+    ['ingest', 'images', 'doctor'],
+    // Demo data is imported like any other data, so that it is checked by the same rules.
+    ['demo'],
+    ['operations'],
+    ['admin'],
+    ['console'],
+    ['commands'],
+  ],
+};
 
 /** What the order of packages does not say: files under this path must not import these. */
 const walls: readonly [path: string, forbidden: RegExp][] = [
@@ -157,22 +171,28 @@ test('a package states what it imports, in the versions of the published package
   }
 });
 
-test('a folder of the service imports only from folders below it', () => {
-  const service = 'packages/service/src/';
-  const folderOf = (file: string) => file.slice(service.length).split('/')[0]!;
-  const files = shipped.filter((file) => file.startsWith(service));
-  assert.deepEqual([...new Set(files.map(folderOf))].sort(), folders.toSorted());
-  const upward = files.flatMap((file) =>
-    importsOf(file)
-      .filter((imported) => imported.startsWith(service))
-      .filter((imported) => folders.indexOf(folderOf(imported)) > folders.indexOf(folderOf(file)))
-      .map((imported) => `${file} imports ${imported}`),
-  );
-  assert.deepEqual(upward, []);
-});
+/** The files of packages, checks and scripts, and what each imports of them. */
+const graph = new Map(
+  sources
+    .filter((file) => /^(packages|checks|scripts)\/.*\.ts$/.test(file))
+    .map((file) => [file, importsOf(file).map(pathOf)]),
+);
+type Graph = ReadonlyMap<string, Iterable<string>>;
 
-test('no two files import each other in a circle', () => {
-  const imports = new Map(modules.map((file) => [file, importsOf(file).map(pathOf)]));
+/** The imports of a package from a folder of its own that is not on a lower floor. */
+function upwardIn(imports: Graph, name: string): string[] {
+  const own = `packages/${name}/src/`;
+  const folderOf = (file: string) => file.slice(own.length).split('/')[0]!;
+  const floorOf = (file: string) => floors[name]!.findIndex((floor) => floor.includes(folderOf(file)));
+  return [...imports].flatMap(([file, imported]) =>
+    [...imported]
+      .filter((each) => file.startsWith(own) && each.startsWith(own) && folderOf(each) !== folderOf(file))
+      .filter((each) => floorOf(each) >= floorOf(file))
+      .map((each) => `${file} imports ${each}`),
+  );
+}
+
+function circlesIn(imports: Graph): string[] {
   const finished = new Set<string>();
   const circles: string[] = [];
   function visit(file: string, path: readonly string[]): void {
@@ -184,8 +204,55 @@ test('no two files import each other in a circle', () => {
     for (const imported of imports.get(file) ?? []) visit(imported, [...path, file]);
     finished.add(file);
   }
-  for (const file of modules) visit(file, []);
-  assert.deepEqual(circles, []);
+  for (const file of imports.keys()) visit(file, []);
+  return circles;
+}
+
+/**
+ * What the files and folders of one folder import of each other. A folder stands for all files in it, so a
+ * folder may use a file beside it, such as a port, which another file beside both connects to it.
+ */
+function besideEachOther(imports: Graph): Graph {
+  const joined = new Map<string, Set<string>>();
+  for (const [file, each] of imports) {
+    for (const imported of each) {
+      const [from, to] = [file.split('/'), imported.split('/')];
+      const depth = from.findIndex((part, index) => part !== to[index]) + 1;
+      // The folders at the top share tools.
+      if (depth < 2 || !imports.has(imported)) continue;
+      const place = from.slice(0, depth).join('/');
+      joined.set(place, (joined.get(place) ?? new Set()).add(to.slice(0, depth).join('/')));
+    }
+  }
+  return joined;
+}
+
+test('a folder of the service or of the operator imports only from folders on lower floors', () => {
+  for (const [name, order] of Object.entries(floors)) {
+    const own = shipped.filter((file) => packageOf(file) === name);
+    assert.deepEqual([...new Set(own.map((file) => file.split('/')[3]!))].sort(), order.flat().sort(), name);
+    assert.deepEqual(upwardIn(graph, name), []);
+  }
+  const file = 'packages/operator/src/admin/planted.ts';
+  const planted = new Map([[file, ['packages/operator/src/console/html.ts']]]);
+  assert.deepEqual(upwardIn(planted, 'operator'), [`${file} imports packages/operator/src/console/html.ts`]);
+});
+
+test('no files import each other in a circle', () => {
+  assert.deepEqual(circlesIn(graph), []);
+});
+
+test('no folders import each other in a circle', () => {
+  const checked = new Map([...graph].filter(([file]) => !/\/(test|testkit)\//.test(file)));
+  assert.deepEqual(circlesIn(besideEachOther(checked)), []);
+  const planted = new Map([
+    ['checks/a/first.ts', ['checks/b/deep/second.ts']],
+    ['checks/b/deep/second.ts', []],
+    ['checks/b/third.ts', ['checks/a/fourth.ts']],
+    ['checks/a/fourth.ts', []],
+  ]);
+  assert.deepEqual(circlesIn(planted), []);
+  assert.deepEqual(circlesIn(besideEachOther(planted)), ['checks/a -> checks/b -> checks/a']);
 });
 
 test('no file imports what the list of walls forbids', () => {

@@ -9,7 +9,7 @@ import {
 import { adminRoles } from '@partner-network/contract/admin/roles';
 import fc from 'fast-check';
 import { pino } from 'pino';
-import { openAdmin } from '../../packages/operator/src/admin/serve.ts';
+import { openAdmin } from '../../packages/operator/src/console/serve.ts';
 import { parseDatabaseUrl } from '../../packages/store/src/address.ts';
 import { openStore } from '../../packages/store/src/engines.ts';
 import { assertDocumented } from '../../packages/testkit/admin/documented.ts';

@@ -12,14 +12,19 @@ import type { Exchange, Route, Routes } from '@partner-network/http/handle';
 import { Refusal } from '@partner-network/http/refusal';
 import { headerValues } from '@partner-network/http/request';
 import { requireValid } from '@partner-network/service/auth/authenticate';
-import { createConsole } from '../console/routes.ts';
-import type { ConsoleParts } from '../console/site.ts';
+import type { Journal } from '@partner-network/service/receipts/journal';
 import { kindOfBatch } from './batch-sender.ts';
-import { createCalls } from './calls.ts';
+import { type CallParts, createCalls } from './calls.ts';
 import { createIdentification, inOwnWords } from './credentials.ts';
 import { referenceRoutes } from './reference.ts';
 import { readJsonBody } from './request.ts';
 import { type Match, matchPath } from './routes.ts';
+
+export interface AdminParts extends CallParts {
+  readonly journal: Pick<Journal, 'noteUse'>;
+  /** A function, because the service's own port is known only once it listens. */
+  readonly publicUrl: () => string;
+}
 
 const bodyMs = adminLimits.bodySeconds * 1_000;
 
@@ -55,7 +60,7 @@ function onLocalHost(route: Route): Route {
 }
 
 /** `isOnlyLocal` is set for a service that has only clients on its own machine. */
-export function createAdminRoutes(parts: ConsoleParts, isOnlyLocal: boolean): Routes {
+export function createAdminRoutes(parts: AdminParts, console: Routes['get'], isOnlyLocal: boolean): Routes {
   const { store, journal, batches } = parts;
   const identify = createIdentification(store);
   const call = createCalls(parts);
@@ -88,7 +93,6 @@ export function createAdminRoutes(parts: ConsoleParts, isOnlyLocal: boolean): Ro
     };
   }
 
-  const console = createConsole(parts);
   const pages = new Map(referenceRoutes(parts.publicUrl));
   return {
     get: (path) => {

@@ -12,7 +12,7 @@ import { Refusal, refusal } from '@partner-network/http/refusal';
 import { headerValues } from '@partner-network/http/request';
 import type { AdminKeyOnFile, Author } from '@partner-network/store/port';
 import { createChecker } from '../ingest/check.ts';
-import { readJson } from '../ingest/read/json.ts';
+import { readJson } from '../ingest/json.ts';
 import { dotsRejection, rejection } from '../ingest/rejections.ts';
 import { adminRefusal, refusalOfBody } from './refusals.ts';
 

@@ -1,7 +1,7 @@
 import { command } from '@partner-network/common/command-line/command';
 import { openStore } from '@partner-network/store/engines';
-import { adminUntilStopped } from '../admin/serve.ts';
 import { adminSettings, conflictsOfAdmin, resolveAdmin } from '../admin/settings.ts';
+import { adminUntilStopped } from '../console/serve.ts';
 
 export const admin = command({
   options: adminSettings,

@@ -92,7 +92,7 @@ async function adminAt(
   opened: AsyncDisposableStack,
 ) {
   // Loaded only if it is served: that takes 30 ms, a tenth of a start.
-  const { openAdmin } = await import('../admin/serve.ts');
+  const { openAdmin } = await import('../console/serve.ts');
   const own = opened.use(new AsyncDisposableStack());
   try {
     const settings = { listener: { host: adminHost, port }, publicUrl: undefined, database };

@@ -7,11 +7,11 @@ import { type Exchange, refusalOfFailure } from '@partner-network/http/handle';
 import { decode } from '@partner-network/http/parameters/query';
 import { Refusal } from '@partner-network/http/refusal';
 import { requireValid } from '@partner-network/service/auth/authenticate';
-import type { Journal } from '@partner-network/service/receipts/journal';
 import { redirect } from '@partner-network/service/reference/body';
 import { whileLocked } from '@partner-network/store/port';
 import type { Logger } from 'pino';
-import { type CallParts, type Calls, createCalls } from '../admin/calls.ts';
+import type { AdminParts } from '../admin/app.ts';
+import { type Calls, createCalls } from '../admin/calls.ts';
 import { createIdentification, requireRole } from '../admin/credentials.ts';
 import { notFound } from '../admin/refusals.ts';
 import type { Examined } from '../doctor/examine.ts';
@@ -21,10 +21,7 @@ import { signInPage, whyNotKept, whyNotSignedIn } from './pages/sign-in.ts';
 import { createSessions, type Session, setCookie } from './session.ts';
 import { createCall, noteRefusal, type Outcome, type Visit } from './visit.ts';
 
-export interface ConsoleParts extends CallParts {
-  readonly journal: Pick<Journal, 'noteUse'>;
-  /** A function, because the service's own port is known only once it listens. */
-  readonly publicUrl: () => string;
+export interface ConsoleParts extends AdminParts {
   readonly log: Logger;
   /** The checks of `doctor` that concern the database. */
   readonly examine: () => Promise<readonly Examined[]>;

@@ -4,8 +4,8 @@ import { isIP } from 'node:net';
 import { imagesBounds } from '@partner-network/common/bounds/images';
 import { isWebAddress } from '@partner-network/common/text';
 import { profileImage } from '@partner-network/contract/limits';
+import { isPublicAddress } from '@partner-network/service/settings/public-address';
 import { type ImageFailure, imageFailure, shownHost } from './failures.ts';
-import { isPublicAddress } from './public-address.ts';
 import { type Resolve, resolveBySystem, resolveInDns } from './resolve.ts';
 
 /** How hosts are resolved and which addresses may be contacted. */

@@ -3,8 +3,8 @@ import { brokenRule, isCleanText, isWebAddress } from '@partner-network/common/t
 import { normalizeTime } from '@partner-network/common/times';
 import { lengths } from '@partner-network/contract/limits';
 import { type FieldSchema, type RecordSchema, visible } from '@partner-network/contract/records';
+import { InexactNumber } from './json.ts';
 import { findPersonalData, findPersonalKey, findPersonalValue } from './personal-data/personal-data.ts';
-import { InexactNumber } from './read/json.ts';
 import { type Rejection, rejection, timeRejection, unknownField } from './rejections.ts';
 
 type Value = string | number | undefined;

@@ -10,7 +10,7 @@ import { openTestDatabase, serveOptions } from '../../../testkit/fixtures/databa
 import { fillFixture } from '../../../testkit/fixtures/fixture.ts';
 import { urlInRole } from '../../../testkit/servers/roles.ts';
 import { watchedLog } from '../../../testkit/watch/logs.ts';
-import { openAdmin } from '../../src/admin/serve.ts';
+import { openAdmin } from '../../src/console/serve.ts';
 
 export interface Sent {
   readonly role?: AdminRole;

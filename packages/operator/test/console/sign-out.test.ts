@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { openStore } from '../../../store/src/engines.ts';
 import { serveOptions } from '../../../testkit/fixtures/database.ts';
 import { watchedLog } from '../../../testkit/watch/logs.ts';
-import { openAdmin } from '../../src/admin/serve.ts';
+import { openAdmin } from '../../src/console/serve.ts';
 import { browserAt, consoleScene } from './scene.ts';
 
 type Scene = Awaited<ReturnType<typeof consoleScene>>;

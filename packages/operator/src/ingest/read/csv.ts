@@ -1,10 +1,10 @@
 import { isPlainInteger } from '@partner-network/common/text';
 import type { RecordSchema } from '@partner-network/contract/records';
+import { InexactNumber } from '../json.ts';
 import type { Reading } from '../record-check.ts';
 import { csvRejection, type Rejection } from '../rejections.ts';
 import { type Column, columnOf, rejectionsOfHeader } from './csv-header.ts';
 import { type CsvRow, createRowReader } from './csv-rows.ts';
-import { InexactNumber } from './json.ts';
 import { readLines } from './lines.ts';
 
 /** Reads CSV: a header that names the fields, then one record per row. */

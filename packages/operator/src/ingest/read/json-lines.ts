@@ -1,6 +1,6 @@
+import { readJson } from '../json.ts';
 import type { Reading } from '../record-check.ts';
 import { rejection } from '../rejections.ts';
-import { readJson } from './json.ts';
 import { readLines } from './lines.ts';
 
 const blank = /^[ \t\r]*$/;

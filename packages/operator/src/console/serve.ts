@@ -1,4 +1,4 @@
-/** Serves the administrative API until a signal arrives. */
+/** Serves the administrative API and the console until a signal arrives. */
 import { httpBounds } from '@partner-network/common/bounds/http';
 import { adminBounds } from '@partner-network/common/bounds/serve';
 import type { Output } from '@partner-network/common/command-line/output';
@@ -20,13 +20,14 @@ import { drainOn } from '@partner-network/service/serve/drain';
 import { createKeyExpiry } from '@partner-network/service/serve/key-expiry';
 import { type Store, StoreLocked, StoreUnavailable } from '@partner-network/store/port';
 import type { Logger } from 'pino';
-import { isLocal } from '../console/session.ts';
-import { consoleOperations } from '../console/site.ts';
+import { createAdminRoutes } from '../admin/app.ts';
+import { BatchSender } from '../admin/batch-sender.ts';
+import { notFound } from '../admin/refusals.ts';
+import type { resolveAdmin } from '../admin/settings.ts';
 import type { Examined } from '../doctor/examine.ts';
-import { createAdminRoutes } from './app.ts';
-import { BatchSender } from './batch-sender.ts';
-import { notFound } from './refusals.ts';
-import type { resolveAdmin } from './settings.ts';
+import { createConsole } from './routes.ts';
+import { isLocal } from './session.ts';
+import { consoleOperations } from './site.ts';
 
 export type AdminSettings = ReturnType<typeof resolveAdmin>;
 
@@ -75,14 +76,11 @@ export async function openAdmin(
       }));
   const isOnlyLocal = [originOf(host, port), publicUrl ?? originOf(host, port)].every(isLocal);
   const parts = { store, cursors, journal, batches, log, examine, publicUrl: ownUrl };
-  const routes = createAdminRoutes(parts, isOnlyLocal);
+  const routes = createAdminRoutes(parts, createConsole(parts), isOnlyLocal);
   const site = { routes, log, requests, notFound: unknownPath };
-  const http = serveSite(server, site, {
-    room: {
-      connections: connectionsWithin(openFileLimit()),
-      unreadCharacters: httpBounds.unreadCharacters,
-    },
-  });
+  const { unreadCharacters } = httpBounds;
+  const room = { connections: connectionsWithin(openFileLimit()), unreadCharacters };
+  const http = serveSite(server, site, { room });
   await listen(server, host, port, portFlag);
   opened.defer(http.close);
   return {

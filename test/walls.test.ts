@@ -243,7 +243,7 @@ test('no files import each other in a circle', () => {
 });
 
 test('no folders import each other in a circle', () => {
-  const checked = new Map([...graph].filter(([file]) => !/\/(test|testkit)\//.test(file)));
+  const checked = new Map([...graph].filter(([file]) => !file.includes('/test/')));
   assert.deepEqual(circlesIn(besideEachOther(checked)), []);
   const planted = new Map([
     ['checks/a/first.ts', ['checks/b/deep/second.ts']],

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { basePath } from '@partner-network/contract/operations';
 import { createCaller } from '../../packages/testkit/fixtures/http.ts';
-import { demoVariables } from '../../packages/testkit/fixtures/partner.ts';
 import { run } from '../../packages/testkit/fixtures/run.ts';
 import { until } from '../../packages/testkit/fixtures/until.ts';
 import { freePort } from '../../packages/testkit/servers/free-port.ts';
+import { demoVariables } from '../../packages/testkit/service/partner.ts';
 import { layout, openBundle, without, withoutImage } from './bundle.ts';
 import { type Bundle, openContainers, withoutRunc } from './runc.ts';
 

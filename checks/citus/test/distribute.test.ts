@@ -5,10 +5,9 @@ import { type TestContext, test } from 'node:test';
 import { roleSettings } from '../../../packages/store/src/postgres/distribution/distribute.ts';
 import { onCoordinator, places } from '../../../packages/store/src/postgres/distribution/tables.ts';
 import { type CitusCluster, startCluster } from '../../../packages/testkit/citus/cluster.ts';
-import { onEachNode, withDatabase } from '../../../packages/testkit/citus/databases.ts';
 import { assertFailed, run } from '../../../packages/testkit/fixtures/run.ts';
 import { connectTo, wholeFile } from '../../../packages/testkit/servers/postgres.ts';
-import { onConnection } from '../../../packages/testkit/servers/postgres-start.ts';
+import { onConnection, onEachNode, withDatabase } from '../../../packages/testkit/servers/postgres-start.ts';
 
 let started: Promise<CitusCluster> | undefined;
 

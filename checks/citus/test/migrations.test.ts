@@ -9,8 +9,8 @@ import {
   next,
   ours,
 } from '../../../packages/store/test/postgres/migrate-scene.ts';
-import { fixtureDatabase, openServing } from '../../../packages/testkit/fixtures/database.ts';
 import { connectTo } from '../../../packages/testkit/servers/postgres.ts';
+import { fixtureDatabase, openServing } from '../../../packages/testkit/service/database.ts';
 
 /** How many shards of the table there are for each result of the query, in which %s is the shard. */
 async function onShards(client: pg.Client, table: string, query: string): Promise<Record<string, number>> {

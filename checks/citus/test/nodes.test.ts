@@ -5,11 +5,10 @@ import { assertFinding, findingsOf } from '../../../packages/operator/test/docto
 import { instanceOn } from '../../../packages/operator/test/doctor/instance.ts';
 import { openStore } from '../../../packages/store/src/engines.ts';
 import { type CitusCluster, startCluster } from '../../../packages/testkit/citus/cluster.ts';
-import { onEachNode } from '../../../packages/testkit/citus/databases.ts';
-import { openServing } from '../../../packages/testkit/fixtures/database.ts';
 import { until } from '../../../packages/testkit/fixtures/until.ts';
 import { type PostgresServer, wholeFile } from '../../../packages/testkit/servers/postgres.ts';
-import { onConnection } from '../../../packages/testkit/servers/postgres-start.ts';
+import { onConnection, onEachNode } from '../../../packages/testkit/servers/postgres-start.ts';
+import { openServing } from '../../../packages/testkit/service/database.ts';
 
 let cluster: CitusCluster;
 let count = 0;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { keys } from '../../testkit/fixtures/fixture.ts';
 import { assertRefused } from '../../testkit/fixtures/http.ts';
-import { startTestService } from '../../testkit/fixtures/service.ts';
+import { startTestService } from '../../testkit/service/service.ts';
 
 const unknownPaths = [
   ...['/network/v1', '/network/v1/', '/network/v2/brands', '/constructor', '/__proto__'],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { keys } from '../../testkit/fixtures/fixture.ts';
-import { startTestService } from '../../testkit/fixtures/service.ts';
+import { startTestService } from '../../testkit/service/service.ts';
 
 test('a request that does not arrive in time is a REQUEST_TIMEOUT, and the connection closes', async (t) => {
   const { raw, server } = await startTestService(t);

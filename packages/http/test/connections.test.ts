@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { test } from 'node:test';
 import { keys } from '../../testkit/fixtures/fixture.ts';
 import { answersIn } from '../../testkit/fixtures/http.ts';
-import { startTestService } from '../../testkit/fixtures/service.ts';
+import { startTestService } from '../../testkit/service/service.ts';
 
 const head = `GET /network/v1/brands HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${keys.acme}\r\n`;
 const good = `${head}\r\n`;

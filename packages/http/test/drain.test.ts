@@ -9,7 +9,7 @@ import { importValues } from '../../operator/src/ingest/import.ts';
 import type { BrandsQuery } from '../../store/src/port.ts';
 import { keys } from '../../testkit/fixtures/fixture.ts';
 import { answersIn, responsesIn } from '../../testkit/fixtures/http.ts';
-import { startTestService, type TestService } from '../../testkit/fixtures/service.ts';
+import { startTestService, type TestService } from '../../testkit/service/service.ts';
 
 const head = `GET /network/v1/brands HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${keys.acme}\r\n`;
 const good = `${head}\r\n`;

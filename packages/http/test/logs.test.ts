@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { digestOfKey } from '../../service/src/auth/api-key.ts';
 import type { Journal } from '../../service/src/receipts/journal.ts';
 import { keys } from '../../testkit/fixtures/fixture.ts';
-import { startTestService } from '../../testkit/fixtures/service.ts';
+import { startTestService } from '../../testkit/service/service.ts';
 
 test('logs one line a request, with nothing of its query, path or answer', async (t) => {
   const service = await startTestService(t);

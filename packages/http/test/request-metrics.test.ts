@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Metric } from '../../common/src/observability/metric.ts';
 import { keys } from '../../testkit/fixtures/fixture.ts';
-import { startTestService } from '../../testkit/fixtures/service.ts';
+import { startTestService } from '../../testkit/service/service.ts';
 
 /** The values of a metric that are not 0, by its labels. */
 function valuesOf(metrics: readonly Metric[], name: string): Record<string, number> {

@@ -11,7 +11,7 @@ import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { keys } from '../../testkit/fixtures/fixture.ts';
 import { answersIn } from '../../testkit/fixtures/http.ts';
-import { startTestService } from '../../testkit/fixtures/service.ts';
+import { startTestService } from '../../testkit/service/service.ts';
 
 const key = `Authorization: Bearer ${keys.acme}\r\n`;
 const line = 'GET /network/v1/brands?limit=1 HTTP/1.1\r\n';

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RoleName } from '../../store/src/postgres/roles.ts';
-import { fixtureDatabase } from '../../testkit/fixtures/database.ts';
 import { assertFailed, run } from '../../testkit/fixtures/run.ts';
 import { connectTo } from '../../testkit/servers/postgres.ts';
 import { urlInRole } from '../../testkit/servers/roles.ts';
+import { fixtureDatabase } from '../../testkit/service/database.ts';
 
 /** A role, a command, and the role that it needs. */
 const refused: readonly (readonly [RoleName, command: string, needs: RoleName])[] = [

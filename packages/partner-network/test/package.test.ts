@@ -26,10 +26,10 @@ import { buildServer } from '../../../scripts/packages/server.ts';
 import { ownManifest } from '../../common/src/version.ts';
 import { guideList } from '../../service/src/reference/guide-list.ts';
 import { temporaryFolder } from '../../testkit/fixtures/folder.ts';
-import { demoVariables } from '../../testkit/fixtures/partner.ts';
 import { type Finished, run, type Surroundings, start, unprivileged } from '../../testkit/fixtures/run.ts';
 import { installServer, packServer } from '../../testkit/package/installed.ts';
 import { programsOnPath } from '../../testkit/servers/programs.ts';
+import { demoVariables } from '../../testkit/service/partner.ts';
 
 installTools('scripts/release/tools');
 const { lintPackage } = await import('../../../scripts/release/tools/package.js');

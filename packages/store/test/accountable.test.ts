@@ -1,9 +1,9 @@
 /** What Postgres itself says about an audit entry, and entries whose transactions overlap. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { migratedDatabase } from '../../testkit/fixtures/database.ts';
 import { until } from '../../testkit/fixtures/until.ts';
 import { connectTo } from '../../testkit/servers/postgres.ts';
+import { migratedDatabase } from '../../testkit/service/database.ts';
 import { parseDatabaseUrl } from '../src/address.ts';
 import { openStore } from '../src/engines.ts';
 import type { AuditPosition, Store } from '../src/port.ts';

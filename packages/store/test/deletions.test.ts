@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openTestDatabase } from '../../testkit/fixtures/database.ts';
 import { createdAt } from '../../testkit/fixtures/fixture.ts';
+import { openTestDatabase } from '../../testkit/service/database.ts';
 import type { ImportRow, Store } from '../src/port.ts';
 import { plainBalance, writeRows } from './suite/records.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { importInto } from '../../operator/test/ingest/import-into.ts';
-import { openTestDatabase } from '../../testkit/fixtures/database.ts';
+import { openTestDatabase } from '../../testkit/service/database.ts';
 import type { Grant, ImportKind, Store } from '../src/port.ts';
 import { exported } from './suite/exports.ts';
 import { balances, brands, createPartners, inOrder, pastTime, texts, time } from './suite/records.ts';

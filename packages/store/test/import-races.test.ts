@@ -1,10 +1,10 @@
 /** Imports and deletions at the same time: a deletion is never undone by a write that had not seen it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openTestDatabase } from '../../testkit/fixtures/database.ts';
 import { byTest } from '../../testkit/fixtures/fixture.ts';
 import { until } from '../../testkit/fixtures/until.ts';
 import { connectTo } from '../../testkit/servers/postgres.ts';
+import { openTestDatabase } from '../../testkit/service/database.ts';
 import { type Store, StoreLocked } from '../src/port.ts';
 import { counted, createPartners, grant, plainBalance, writeBatches, writeRows } from './suite/records.ts';
 

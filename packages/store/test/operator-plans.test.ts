@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { migratedDatabase } from '../../testkit/fixtures/database.ts';
 import { byTest, createdAt } from '../../testkit/fixtures/fixture.ts';
 import { connectTo } from '../../testkit/servers/postgres.ts';
+import { migratedDatabase } from '../../testkit/service/database.ts';
 import type { Accounts, AuditLog } from '../src/port.ts';
 import { createAccounts } from '../src/sql/accounts.ts';
 import { createAuditLog } from '../src/sql/audit.ts';

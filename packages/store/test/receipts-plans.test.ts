@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { migratedDatabase } from '../../testkit/fixtures/database.ts';
 import { byTest } from '../../testkit/fixtures/fixture.ts';
 import { connectTo } from '../../testkit/servers/postgres.ts';
+import { migratedDatabase } from '../../testkit/service/database.ts';
 import type { ReceiptsQuery } from '../src/port.ts';
 import { createReceiptReads } from '../src/sql/receipts.ts';
 import type { Value } from '../src/sql/statement.ts';

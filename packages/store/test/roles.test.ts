@@ -1,10 +1,10 @@
 /** The roles of the database: each can do what it is for, and nothing else. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { migratedDatabase } from '../../testkit/fixtures/database.ts';
 import { byTest, createdAt } from '../../testkit/fixtures/fixture.ts';
 import { connectTo } from '../../testkit/servers/postgres.ts';
 import { urlInRole } from '../../testkit/servers/roles.ts';
+import { migratedDatabase } from '../../testkit/service/database.ts';
 import { parseDatabaseUrl } from '../src/address.ts';
 import { openStore } from '../src/engines.ts';
 import type { Store } from '../src/port.ts';

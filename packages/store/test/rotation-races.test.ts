@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { migratedDatabase } from '../../testkit/fixtures/database.ts';
 import { byTest, createdAt } from '../../testkit/fixtures/fixture.ts';
 import { start, withPartners } from '../../testkit/fixtures/run.ts';
 import { until } from '../../testkit/fixtures/until.ts';
 import { connectTo } from '../../testkit/servers/postgres.ts';
+import { migratedDatabase } from '../../testkit/service/database.ts';
 import { parseDatabaseUrl } from '../src/address.ts';
 import { openStore } from '../src/engines.ts';
 import type { Store } from '../src/port.ts';

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { digestOfKey } from '../../service/src/auth/api-key.ts';
-import { openTestDatabase } from '../../testkit/fixtures/database.ts';
 import { fillFixture, keys } from '../../testkit/fixtures/fixture.ts';
 import { connectTo } from '../../testkit/servers/postgres.ts';
+import { openTestDatabase } from '../../testkit/service/database.ts';
 import { keyOnFile, nearestKey } from '../src/sql/keys/keys.ts';
 import type { Row } from '../src/sql/statement.ts';
 

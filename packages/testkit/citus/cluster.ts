@@ -1,8 +1,13 @@
 /** A Citus cluster for tests: a coordinator and two workers on this machine. */
 import type { Lifetime } from '../fixtures/lifetime.ts';
 import type { PostgresServer } from '../servers/postgres-process.ts';
-import { type Settings, startPostgres } from '../servers/postgres-start.ts';
-import { joinNodes, onEachNode, withDatabase } from './databases.ts';
+import {
+  joinNodes,
+  onEachNode,
+  type Settings,
+  startPostgres,
+  withDatabase,
+} from '../servers/postgres-start.ts';
 
 export interface CitusCluster {
   readonly coordinator: PostgresServer;

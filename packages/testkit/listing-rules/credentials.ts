@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { byTest, createdAt, keys, past } from '../fixtures/fixture.ts';
 import { assertRefused, errorsOf } from '../fixtures/http.ts';
-import { startTestService } from '../fixtures/service.ts';
 import { until } from '../fixtures/until.ts';
+import { startTestService } from '../service/service.ts';
 
 /** Tests that only a valid key gets through to a query that would otherwise be answered. */
 export function requiresKey(listing: 'brands' | 'balances', query: string): void {

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { environments } from '@partner-network/contract/environments';
 import { createCursors } from '../../service/src/cursors/cursors.ts';
-import { startTestService } from '../fixtures/service.ts';
 import { partners, seen, tenantKeys, tenants } from '../fixtures/tenants.ts';
+import { startTestService } from '../service/service.ts';
 
 /** The searches for which a partner can have a cursor. */
 function searchesOf(partner: string) {

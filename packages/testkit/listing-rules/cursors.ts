@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { keys } from '../fixtures/fixture.ts';
 import { type Answer, assertRefused } from '../fixtures/http.ts';
-import { startTestService, type TestService } from '../fixtures/service.ts';
+import { startTestService, type TestService } from '../service/service.ts';
 
 type Listing = 'brands' | 'balances';
 

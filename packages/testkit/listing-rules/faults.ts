@@ -4,10 +4,10 @@ import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { storeBounds } from '../../common/src/bounds/store.ts';
 import { createMemoryLimiter } from '../../service/src/limiter/memory.ts';
-import type { TestDatabase } from '../fixtures/database.ts';
 import { keys } from '../fixtures/fixture.ts';
 import { assertRefused, assertUnavailable, errorsOf } from '../fixtures/http.ts';
-import { startTestService } from '../fixtures/service.ts';
+import type { TestDatabase } from '../service/database.ts';
+import { startTestService } from '../service/service.ts';
 
 type Listing = 'brands' | 'balances';
 

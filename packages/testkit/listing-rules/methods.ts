@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertRefused } from '../fixtures/http.ts';
-import { startTestService } from '../fixtures/service.ts';
+import { startTestService } from '../service/service.ts';
 
 export function isReadOnly(listing: 'brands' | 'balances'): void {
   test('answers METHOD_NOT_ALLOWED to every other method, before it asks for credentials', async (t) => {

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { createMemoryLimiter } from '../../service/src/limiter/memory.ts';
 import { keys } from '../fixtures/fixture.ts';
 import { assertRefused } from '../fixtures/http.ts';
-import { startTestService } from '../fixtures/service.ts';
+import { startTestService } from '../service/service.ts';
 
 export function isLimited(listing: 'brands' | 'balances', query: string): void {
   function startLimited(t: Parameters<typeof startTestService>[0], rate: number) {

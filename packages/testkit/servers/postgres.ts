@@ -10,10 +10,16 @@
 import { randomBytes } from 'node:crypto';
 import { after } from 'node:test';
 import pg from 'pg';
-import { closeToConnections, joinNodes, onEachNode, withDatabase } from '../citus/databases.ts';
 import { type Lifetime, openLifetime } from '../fixtures/lifetime.ts';
 import type { PostgresServer } from './postgres-process.ts';
-import { afterAllElse, startPostgres } from './postgres-start.ts';
+import {
+  afterAllElse,
+  closeToConnections,
+  joinNodes,
+  onEachNode,
+  startPostgres,
+  withDatabase,
+} from './postgres-start.ts';
 
 export type { PostgresServer } from './postgres-process.ts';
 export {

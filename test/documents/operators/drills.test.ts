@@ -13,7 +13,6 @@ import { after, before, test } from 'node:test';
 import pg from 'pg';
 import { callForBrands, failuresText, startCallers } from '../../../checks/rolling/callers.ts';
 import { apiKeyOf } from '../../../packages/service/src/auth/api-key.ts';
-import { fillDatabase } from '../../../packages/testkit/fixtures/database.ts';
 import { temporaryFolder } from '../../../packages/testkit/fixtures/folder.ts';
 import { run } from '../../../packages/testkit/fixtures/run.ts';
 import { until } from '../../../packages/testkit/fixtures/until.ts';
@@ -27,6 +26,7 @@ import {
 } from '../../../packages/testkit/servers/postgres.ts';
 import { programsFolder } from '../../../packages/testkit/servers/postgres-programs.ts';
 import { programsOnPath } from '../../../packages/testkit/servers/programs.ts';
+import { fillDatabase } from '../../../packages/testkit/service/database.ts';
 import { keepSecret } from '../../../packages/testkit/watch/logs.ts';
 import { pageFor, root } from '../../sources.ts';
 import { blocksOf, type Clone, openTerminal, shellBlocks } from '../clone.ts';

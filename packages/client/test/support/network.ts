@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test';
 import { importValues } from '../../../operator/src/ingest/import.ts';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
-import { startTestService, type TestService } from '../../../testkit/fixtures/service.ts';
+import { startTestService, type TestService } from '../../../testkit/service/service.ts';
 import { PartnerNetwork, type PartnerNetworkOptions } from '../../src/index.ts';
 import { type Fault, startFaultyProxy } from './faulty-proxy.ts';
 

@@ -5,12 +5,12 @@ import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { exported } from '../../../store/test/suite/exports.ts';
 import { adminKeys, createAdminKeys, startAdmin } from '../../../testkit/admin/started.ts';
-import { openTestDatabase } from '../../../testkit/fixtures/database.ts';
 import { byTest, createdAt, fillFixture, future } from '../../../testkit/fixtures/fixture.ts';
 import { assertFailed, commandLine, run } from '../../../testkit/fixtures/run.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { connectTo } from '../../../testkit/servers/postgres.ts';
 import { urlInRole } from '../../../testkit/servers/roles.ts';
+import { openTestDatabase } from '../../../testkit/service/database.ts';
 import { type Body, engines } from './scene.ts';
 
 async function filled(t: TestContext, engine: string) {

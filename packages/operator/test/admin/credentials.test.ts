@@ -54,7 +54,7 @@ test('a missing, malformed or unknown key, and a key of a partner, are all UNAUT
 });
 
 test('the service for partners refuses administrative keys like unknown ones', async (t) => {
-  const { startTestService } = await import('../../../testkit/fixtures/service.ts');
+  const { startTestService } = await import('../../../testkit/service/service.ts');
   const service = await startTestService(t);
   const { status, text } = await service.brands('', { key: adminKeys.ADMIN });
   assert.deepEqual([status, JSON.parse(text).errors[0].code], [401, 'UNAUTHORIZED']);

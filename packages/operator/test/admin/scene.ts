@@ -6,9 +6,9 @@ import { parseDatabaseUrl } from '../../../store/src/address.ts';
 import { openStore } from '../../../store/src/engines.ts';
 import { assertDocumented } from '../../../testkit/admin/documented.ts';
 import { adminKeys, createAdminKeys } from '../../../testkit/admin/started.ts';
-import { openTestDatabase, serveOptions } from '../../../testkit/fixtures/database.ts';
 import { fillFixture } from '../../../testkit/fixtures/fixture.ts';
 import { urlInRole } from '../../../testkit/servers/roles.ts';
+import { openTestDatabase, serveOptions } from '../../../testkit/service/database.ts';
 import { watchedLog } from '../../../testkit/watch/logs.ts';
 import { openAdmin } from '../../src/console/serve.ts';
 

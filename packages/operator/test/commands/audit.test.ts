@@ -3,11 +3,11 @@ import { hostname, userInfo } from 'node:os';
 import { test } from 'node:test';
 import { newApiKey } from '../../../service/src/auth/api-key.ts';
 import { receiptAt } from '../../../store/test/suite/receipts.ts';
-import { migratedDatabase } from '../../../testkit/fixtures/database.ts';
 import { assertFailed, commandLine, run, start, withPartners } from '../../../testkit/fixtures/run.ts';
 import { needsTerminal, onTerminal } from '../../../testkit/fixtures/terminal.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { connectTo } from '../../../testkit/servers/postgres.ts';
+import { migratedDatabase } from '../../../testkit/service/database.ts';
 
 interface Entry {
   readonly at: string;

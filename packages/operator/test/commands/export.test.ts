@@ -6,12 +6,12 @@ import { type TestContext, test } from 'node:test';
 import type { Store } from '../../../store/src/port.ts';
 import { exported } from '../../../store/test/suite/exports.ts';
 import { plainBalance, writeRows } from '../../../store/test/suite/records.ts';
-import { openTestDatabase } from '../../../testkit/fixtures/database.ts';
 import { fillFixture } from '../../../testkit/fixtures/fixture.ts';
 import { commandLine, run, spawnCommand, withPartners } from '../../../testkit/fixtures/run.ts';
 import { needsTerminal, onTerminal } from '../../../testkit/fixtures/terminal.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { connectTo } from '../../../testkit/servers/postgres.ts';
+import { openTestDatabase } from '../../../testkit/service/database.ts';
 import { importValues } from '../../src/ingest/import.ts';
 
 /** More than fits into a pipe and the buffer of its reader. */

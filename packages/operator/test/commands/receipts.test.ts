@@ -5,13 +5,13 @@ import { commandLineBounds } from '../../../common/src/bounds/command-line.ts';
 import { toTime } from '../../../common/src/times.ts';
 import type { Receipt, Store } from '../../../store/src/port.ts';
 import { receiptAt } from '../../../store/test/suite/receipts.ts';
-import { openTestDatabase } from '../../../testkit/fixtures/database.ts';
 import { fillFixture, keys } from '../../../testkit/fixtures/fixture.ts';
 import { assertUnavailable } from '../../../testkit/fixtures/http.ts';
 import { assertFailed, commandLine, run, withPartners } from '../../../testkit/fixtures/run.ts';
 import { metricOf, serveSandbox } from '../../../testkit/fixtures/served.ts';
 import { needsTerminal, onTerminal } from '../../../testkit/fixtures/terminal.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
+import { openTestDatabase } from '../../../testkit/service/database.ts';
 
 const limits = { timeout: 60_000 };
 const alice = '?customer_id=alice&type=CHECKING';

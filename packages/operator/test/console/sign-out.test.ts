@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { openStore } from '../../../store/src/engines.ts';
-import { serveOptions } from '../../../testkit/fixtures/database.ts';
+import { serveOptions } from '../../../testkit/service/database.ts';
 import { watchedLog } from '../../../testkit/watch/logs.ts';
 import { openAdmin } from '../../src/console/serve.ts';
 import { browserAt, consoleScene } from './scene.ts';

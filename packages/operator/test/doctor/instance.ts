@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test';
 import { startHealth } from '../../../http/src/operations/health.ts';
 import type { StoreOptions } from '../../../store/src/address.ts';
-import { openServing } from '../../../testkit/fixtures/database.ts';
+import { openServing } from '../../../testkit/service/database.ts';
 import { watchedLog } from '../../../testkit/watch/logs.ts';
 
 /** An instance that serves the database, without listening for partners. */

@@ -5,9 +5,9 @@ import type { Scope } from '@partner-network/contract/scopes';
 import { cursorsBounds } from '../../../common/src/bounds/cursors.ts';
 import { toTime } from '../../../common/src/times.ts';
 import type { AdminKey, ApiKey, Store } from '../../../store/src/port.ts';
-import { openTestDatabase } from '../../../testkit/fixtures/database.ts';
 import { byTest } from '../../../testkit/fixtures/fixture.ts';
 import { urlInRole } from '../../../testkit/servers/roles.ts';
+import { openTestDatabase } from '../../../testkit/service/database.ts';
 import { assertFinding, findingsOf } from './examined.ts';
 
 const now = Date.parse('2026-03-01T00:00:00.000Z');

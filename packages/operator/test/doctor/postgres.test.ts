@@ -4,7 +4,6 @@ import { type TestContext, test } from 'node:test';
 import { inspectPostgres } from '../../../store/src/postgres/inspect.ts';
 import type { RoleName } from '../../../store/src/postgres/roles.ts';
 import { receiptAt } from '../../../store/test/suite/receipts.ts';
-import { migratedDatabase, openServing } from '../../../testkit/fixtures/database.ts';
 import { freePort, listenOnAnyPort } from '../../../testkit/servers/free-port.ts';
 import {
   connectTo,
@@ -16,6 +15,7 @@ import {
 } from '../../../testkit/servers/postgres.ts';
 import { startProxy } from '../../../testkit/servers/proxy.ts';
 import { urlInRole } from '../../../testkit/servers/roles.ts';
+import { migratedDatabase, openServing } from '../../../testkit/service/database.ts';
 import { judgeClock } from '../../src/doctor/database.ts';
 import {
   assertFinding,

@@ -5,12 +5,12 @@ import { postgresBounds } from '../../../common/src/bounds/postgres.ts';
 import type { Finding } from '../../../common/src/finding.ts';
 import { balancesUnderAnyGrant } from '../../../store/src/postgres/statements.ts';
 import { createAdminKeys, startAdmin } from '../../../testkit/admin/started.ts';
-import { migratedDatabase, openTestDatabase } from '../../../testkit/fixtures/database.ts';
 import { fillFixture } from '../../../testkit/fixtures/fixture.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { connectTo } from '../../../testkit/servers/postgres.ts';
 import { startProxy } from '../../../testkit/servers/proxy.ts';
 import { urlInRole } from '../../../testkit/servers/roles.ts';
+import { migratedDatabase, openTestDatabase } from '../../../testkit/service/database.ts';
 import { assertFinding, changed, findingsOf, newRole } from './examined.ts';
 import { instanceOn } from './instance.ts';
 

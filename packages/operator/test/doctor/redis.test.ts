@@ -5,10 +5,10 @@ import type { Finding } from '../../../common/src/finding.ts';
 import { inspectRedis } from '../../../service/src/limiter/redis/inspect.ts';
 import { parseRedisUrl } from '../../../service/src/limiter/redis/url.ts';
 import { openSqlite } from '../../../store/src/sqlite/open.ts';
-import { migratedDatabase } from '../../../testkit/fixtures/database.ts';
 import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
 import { freePort } from '../../../testkit/servers/free-port.ts';
 import { needsOwnRedis, redisClient, startRedis, startRedisCluster } from '../../../testkit/servers/redis.ts';
+import { migratedDatabase } from '../../../testkit/service/database.ts';
 import { judgeInstances } from '../../src/doctor/database.ts';
 import { assertFinding, findingsOf, serveAs } from './examined.ts';
 

@@ -2,8 +2,8 @@
 import { Readable } from 'node:stream';
 import type { TestContext } from 'node:test';
 import { publicAddressMark, type Store } from '../../../store/src/port.ts';
-import { openTestDatabase } from '../../../testkit/fixtures/database.ts';
 import { byTest, createdAt } from '../../../testkit/fixtures/fixture.ts';
+import { openTestDatabase } from '../../../testkit/service/database.ts';
 import {
   type ImportOptions,
   type ImportReport,

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { openSqlite } from '../../../store/src/sqlite/open.ts';
-import { migratedDatabase } from '../../../testkit/fixtures/database.ts';
 import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
+import { migratedDatabase } from '../../../testkit/service/database.ts';
 import { killImports } from './kill-imports.ts';
 
 /** `npm run check -- faults-import` kills a hundred on each engine. */

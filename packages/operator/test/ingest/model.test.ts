@@ -4,7 +4,6 @@ import { type TestContext, test } from 'node:test';
 import { parseDatabaseUrl } from '../../../store/src/address.ts';
 import { openStore } from '../../../store/src/engines.ts';
 import { type Store, StoreUnavailable } from '../../../store/src/port.ts';
-import { openTestDatabase } from '../../../testkit/fixtures/database.ts';
 import { createdAt } from '../../../testkit/fixtures/fixture.ts';
 import { type Chance, chanceOf } from '../../../testkit/model/chance.ts';
 import { type Delivery, deliverAll, type Reads, readDuring } from '../../../testkit/model/deliver.ts';
@@ -12,6 +11,7 @@ import { createDeliveries, createEvents } from '../../../testkit/model/events.ts
 import { differences } from '../../../testkit/model/expected.ts';
 import { createObserver } from '../../../testkit/model/observer.ts';
 import { exportAll, fillModelWorld, steadyPartner } from '../../../testkit/model/world.ts';
+import { openTestDatabase } from '../../../testkit/service/database.ts';
 import { followRecords } from '../../src/ingest/follow.ts';
 import { importRecords } from '../../src/ingest/import.ts';
 import type { Reading } from '../../src/ingest/record-check.ts';

@@ -3,10 +3,10 @@ import { execFile } from 'node:child_process';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
-import { partnerVariables } from '../../../testkit/fixtures/partner.ts';
 import { pluck } from '../../../testkit/fixtures/pluck.ts';
 import { assertFailed, run } from '../../../testkit/fixtures/run.ts';
-import { startTestService } from '../../../testkit/fixtures/service.ts';
+import { partnerVariables } from '../../../testkit/service/partner.ts';
+import { startTestService } from '../../../testkit/service/service.ts';
 
 const list = ['balances', 'list'];
 

@@ -5,10 +5,10 @@ import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { authBounds } from '../../../common/src/bounds/auth.ts';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
-import { holdSecondPage, partnerVariables } from '../../../testkit/fixtures/partner.ts';
 import { run, spawnCommand, start } from '../../../testkit/fixtures/run.ts';
-import { startTestService } from '../../../testkit/fixtures/service.ts';
 import { listenOnAnyPort } from '../../../testkit/servers/free-port.ts';
+import { holdSecondPage, partnerVariables } from '../../../testkit/service/partner.ts';
+import { startTestService } from '../../../testkit/service/service.ts';
 
 const list = ['brands', 'list'];
 

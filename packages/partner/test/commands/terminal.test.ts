@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { answering, holdSecondPage, partnerVariables } from '../../../testkit/fixtures/partner.ts';
-import { startTestService } from '../../../testkit/fixtures/service.ts';
 import { needsTerminal, onTerminal } from '../../../testkit/fixtures/terminal.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
+import { answering, holdSecondPage, partnerVariables } from '../../../testkit/service/partner.ts';
+import { startTestService } from '../../../testkit/service/service.ts';
 
 test(
   'shows a table that fits the terminal, page by page, and the number of records',

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { basePath } from '@partner-network/contract/operations';
 import { createMemoryLimiter } from '../../../service/src/limiter/memory.ts';
 import { run } from '../../../testkit/fixtures/run.ts';
-import { startTestService } from '../../../testkit/fixtures/service.ts';
+import { startTestService } from '../../../testkit/service/service.ts';
 import { busyDeployment } from '../../src/conformance/cases/http.ts';
 import { allCases } from '../../src/conformance/cases/index.ts';
 import type { CaseResult } from '../../src/conformance/run.ts';

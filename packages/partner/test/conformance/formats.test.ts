@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { basePath } from '@partner-network/contract/operations';
 import { createMemoryLimiter } from '../../../service/src/limiter/memory.ts';
 import type { Store } from '../../../store/src/port.ts';
-import { startTestService } from '../../../testkit/fixtures/service.ts';
+import { startTestService } from '../../../testkit/service/service.ts';
 import { allCases } from '../../src/conformance/cases/index.ts';
 import { runCases } from '../../src/conformance/run.ts';
 import { type AllVariables, fillDeployment } from './deployment.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { balances as fixtureBalances, keys } from '../../../testkit/fixtures/fixture.ts';
-import { startTestService } from '../../../testkit/fixtures/service.ts';
+import { startTestService } from '../../../testkit/service/service.ts';
 
 const ofAlice = fixtureBalances.filter(({ customer_id }) => customer_id === 'alice');
 

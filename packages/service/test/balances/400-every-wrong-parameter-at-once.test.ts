@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { assertRefused, errorsOf } from '../../../testkit/fixtures/http.ts';
-import { startTestService } from '../../../testkit/fixtures/service.ts';
+import { startTestService } from '../../../testkit/service/service.ts';
 
 test('reports all faults, in the order of the parameter table', async (t) => {
   const { balances } = await startTestService(t);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { byTest, future, keys, past } from '../../../testkit/fixtures/fixture.ts';
 import { assertRefused } from '../../../testkit/fixtures/http.ts';
-import { startTestService } from '../../../testkit/fixtures/service.ts';
+import { startTestService } from '../../../testkit/service/service.ts';
 
 const query = '?customer_id=alice&type=CHECKING';
 

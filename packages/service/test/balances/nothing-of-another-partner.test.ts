@@ -4,7 +4,6 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startTestService, type TestService } from '../../../testkit/fixtures/service.ts';
 import {
   balances,
   customers,
@@ -15,6 +14,7 @@ import {
   tenants,
 } from '../../../testkit/fixtures/tenants.ts';
 import { keepsCursorsApart } from '../../../testkit/listing-rules/cursors-apart.ts';
+import { startTestService, type TestService } from '../../../testkit/service/service.ts';
 
 async function ask(service: TestService, key: string | undefined, customer: string, grant?: string) {
   const named = grant === undefined ? '' : `&grant_id=${grant}`;

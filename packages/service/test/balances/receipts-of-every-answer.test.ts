@@ -9,7 +9,7 @@ import { type Receipt, StoreUnavailable } from '../../../store/src/port.ts';
 import { balances, keys } from '../../../testkit/fixtures/fixture.ts';
 import { answersIn, assertUnavailable, errorsOf } from '../../../testkit/fixtures/http.ts';
 import { pluck } from '../../../testkit/fixtures/pluck.ts';
-import { startTestService } from '../../../testkit/fixtures/service.ts';
+import { startTestService } from '../../../testkit/service/service.ts';
 import { watchedLog } from '../../../testkit/watch/logs.ts';
 import { createMemoryLimiter } from '../../src/limiter/memory.ts';
 import { createJournal, type Journal } from '../../src/receipts/journal.ts';

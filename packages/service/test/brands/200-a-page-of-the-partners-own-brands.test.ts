@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { importValues } from '../../../operator/src/ingest/import.ts';
 import { acmeBrands, createdAt, keys } from '../../../testkit/fixtures/fixture.ts';
-import { publicUrl, startTestService } from '../../../testkit/fixtures/service.ts';
+import { publicUrl, startTestService } from '../../../testkit/service/service.ts';
 
 const placeholder = `${publicUrl}/assets/brand-placeholder.png`;
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { importValues } from '../../../operator/src/ingest/import.ts';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
-import { startTestService, type TestService } from '../../../testkit/fixtures/service.ts';
+import { startTestService, type TestService } from '../../../testkit/service/service.ts';
 
 /** Brands that exist during the whole walk have multiples of ten; others come and go at the fives between. */
 const idOf = (number: number) => `walk-${String(number).padStart(6, '0')}`;

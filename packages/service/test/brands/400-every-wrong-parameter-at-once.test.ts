@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { errorsOf } from '../../../testkit/fixtures/http.ts';
-import { startTestService } from '../../../testkit/fixtures/service.ts';
+import { startTestService } from '../../../testkit/service/service.ts';
 import { newApiKey } from '../../src/auth/api-key.ts';
 
 test('reports all faults: known parameters in table order, then unknown ones in request order', async (t) => {

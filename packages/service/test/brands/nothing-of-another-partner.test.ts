@@ -5,7 +5,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { errorsOf } from '../../../testkit/fixtures/http.ts';
-import { startTestService, type TestService } from '../../../testkit/fixtures/service.ts';
 import {
   brandsOf,
   partners,
@@ -16,6 +15,7 @@ import {
   tenants,
 } from '../../../testkit/fixtures/tenants.ts';
 import { keepsCursorsApart } from '../../../testkit/listing-rules/cursors-apart.ts';
+import { startTestService, type TestService } from '../../../testkit/service/service.ts';
 
 const lists = ({ lists }: TenantKey) => lists.includes('brands');
 

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { OperatorError } from '../../../common/src/operator-error.ts';
-import { fixtureDatabase, openServing } from '../../../testkit/fixtures/database.ts';
 import { listenOnAnyPort } from '../../../testkit/servers/free-port.ts';
+import { fixtureDatabase, openServing } from '../../../testkit/service/database.ts';
 
 /** What the server sends after the first bytes of a client. */
 const answers: Readonly<Record<string, number[] | string>> = {

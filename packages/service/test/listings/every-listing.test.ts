@@ -4,12 +4,12 @@ import { suite, test } from 'node:test';
 import { filtersOf, operationByName } from '@partner-network/contract/operations';
 import { byTest, keys } from '../../../testkit/fixtures/fixture.ts';
 import { assertRefused, errorsOf } from '../../../testkit/fixtures/http.ts';
-import { startTestService } from '../../../testkit/fixtures/service.ts';
 import { requiresKey } from '../../../testkit/listing-rules/credentials.ts';
 import { refusesForeignCursors } from '../../../testkit/listing-rules/cursors.ts';
 import { answersWhileLocked, survivesCrash } from '../../../testkit/listing-rules/faults.ts';
 import { isReadOnly } from '../../../testkit/listing-rules/methods.ts';
 import { isLimited } from '../../../testkit/listing-rules/rate.ts';
+import { startTestService } from '../../../testkit/service/service.ts';
 
 const listings = [
   ['brands', '', keys.acmeBalancesOnly],

@@ -5,8 +5,8 @@ import axe from 'axe-core';
 import type { Browser, Page, Route } from 'playwright-core';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { longRunOnly } from '../../../testkit/fixtures/long-run.ts';
-import { startTestService } from '../../../testkit/fixtures/service.ts';
 import { launchChromium, needsChromium } from '../../../testkit/servers/chromium.ts';
+import { startTestService } from '../../../testkit/service/service.ts';
 import { guideList } from '../../src/reference/guide-list.ts';
 
 const phone = { width: 390, height: 844 };

@@ -9,7 +9,7 @@ import { sandboxOrigin } from '@partner-network/contract/operations';
 import { demoKeys } from '../../../operator/src/demo/data.ts';
 import { assertRefused, exchangeOf } from '../../../testkit/fixtures/http.ts';
 import { pluck } from '../../../testkit/fixtures/pluck.ts';
-import { startTestService } from '../../../testkit/fixtures/service.ts';
+import { startTestService } from '../../../testkit/service/service.ts';
 import { guideList } from '../../src/reference/guide-list.ts';
 import type { Guide } from '../../src/reference/guides.ts';
 import { referenceRoutes } from '../../src/reference/routes.ts';

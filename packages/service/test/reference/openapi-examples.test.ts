@@ -6,7 +6,7 @@ import type { ErrorRecord } from '@partner-network/contract/errors';
 import { demoBalances, demoBrands, demoPartners } from '../../../operator/src/demo/data.ts';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { errorsOf } from '../../../testkit/fixtures/http.ts';
-import { startTestService } from '../../../testkit/fixtures/service.ts';
+import { startTestService } from '../../../testkit/service/service.ts';
 
 const document = JSON.parse(readFileSync(new URL('../../../../docs/openapi.json', import.meta.url), 'utf8'));
 

@@ -4,7 +4,7 @@ import { openApiDocument } from '@partner-network/contract/openapi/document';
 import { openApiPath } from '@partner-network/contract/operations';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { exchangeOf } from '../../../testkit/fixtures/http.ts';
-import { publicUrl, startTestService } from '../../../testkit/fixtures/service.ts';
+import { publicUrl, startTestService } from '../../../testkit/service/service.ts';
 import { createMemoryLimiter } from '../../src/limiter/memory.ts';
 import { referenceRoutes } from '../../src/reference/routes.ts';
 

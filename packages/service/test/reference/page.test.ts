@@ -5,9 +5,9 @@ import { operations, type Parameter } from '@partner-network/contract/operations
 import type { Locator, Page, Request } from 'playwright-core';
 import { acmeBrands, keys } from '../../../testkit/fixtures/fixture.ts';
 import { pluck } from '../../../testkit/fixtures/pluck.ts';
-import { startTestService } from '../../../testkit/fixtures/service.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { launchChromium, needsChromium } from '../../../testkit/servers/chromium.ts';
+import { startTestService } from '../../../testkit/service/service.ts';
 import type { Guide } from '../../src/reference/guides.ts';
 
 const phone = { width: 390, height: 844 };

@@ -5,7 +5,7 @@ import { errorCatalogue } from '@partner-network/contract/errors';
 import { openApiDocument } from '@partner-network/contract/openapi/document';
 import { balanceSchema, brandSchema } from '@partner-network/contract/records';
 import { scopeMeanings } from '@partner-network/contract/scopes';
-import { publicUrl, startTestService } from '../../../testkit/fixtures/service.ts';
+import { publicUrl, startTestService } from '../../../testkit/service/service.ts';
 import { guideList } from '../../src/reference/guide-list.ts';
 import { rendered } from '../../src/reference/markdown.ts';
 import { plainReference } from '../../src/reference/plain.ts';

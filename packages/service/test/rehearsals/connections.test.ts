@@ -6,8 +6,8 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { BrandsQuery } from '../../../store/src/port.ts';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
-import { startTestService, type TestService } from '../../../testkit/fixtures/service.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
+import { startTestService, type TestService } from '../../../testkit/service/service.ts';
 import { rehearsalsBounds } from '../../src/rehearsals/bounds.ts';
 import { brands, notKept, verdictOf } from './client.ts';
 

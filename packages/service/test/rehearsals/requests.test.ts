@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { assertRefused } from '../../../testkit/fixtures/http.ts';
-import { startTestService } from '../../../testkit/fixtures/service.ts';
 import { seen } from '../../../testkit/fixtures/tenants.ts';
+import { startTestService } from '../../../testkit/service/service.ts';
 import { brands, get, notKept, urlOf, verdictOf } from './client.ts';
 
 const key = keys.acme;

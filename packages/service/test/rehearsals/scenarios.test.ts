@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { balances as balanceRows, keys } from '../../../testkit/fixtures/fixture.ts';
 import { type Answer, errorsOf } from '../../../testkit/fixtures/http.ts';
 import { pluck } from '../../../testkit/fixtures/pluck.ts';
-import { startTestService } from '../../../testkit/fixtures/service.ts';
+import { startTestService } from '../../../testkit/service/service.ts';
 import { assertDocumented } from '../../../testkit/watch/documented.ts';
 import { createMemoryLimiter } from '../../src/limiter/memory.ts';
 import { type ScenarioName, scenarioNames, scenarios } from '../../src/rehearsals/scenarios.ts';

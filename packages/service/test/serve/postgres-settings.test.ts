@@ -4,7 +4,6 @@ import { type TestContext, test } from 'node:test';
 import { postgresBounds } from '../../../common/src/bounds/postgres.ts';
 import { planSettings } from '../../../store/src/postgres/connections/session.ts';
 import * as statements from '../../../store/src/postgres/statements.ts';
-import { fillDatabase } from '../../../testkit/fixtures/database.ts';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import type { Caller } from '../../../testkit/fixtures/http.ts';
 import { serveSandbox } from '../../../testkit/fixtures/served.ts';
@@ -17,6 +16,7 @@ import {
 } from '../../../testkit/servers/postgres.ts';
 import { type ClientMessages, clientMessagesIn } from '../../../testkit/servers/postgres-wire.ts';
 import { startProxy } from '../../../testkit/servers/proxy.ts';
+import { fillDatabase } from '../../../testkit/service/database.ts';
 
 const limits = { timeout: 120_000, skip: withoutOwnServers() };
 

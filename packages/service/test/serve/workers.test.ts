@@ -4,7 +4,6 @@ import { createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { httpBounds } from '../../../common/src/bounds/http.ts';
-import { fillDatabase, fixtureDatabase } from '../../../testkit/fixtures/database.ts';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { assertUnavailable } from '../../../testkit/fixtures/http.ts';
 import { assertFailed, run } from '../../../testkit/fixtures/run.ts';
@@ -19,6 +18,7 @@ import { until } from '../../../testkit/fixtures/until.ts';
 import { freePort, listenOnAnyPort } from '../../../testkit/servers/free-port.ts';
 import { connectTo, startPostgres, withoutOwnServers } from '../../../testkit/servers/postgres.ts';
 import { needsRedis, redisUrl } from '../../../testkit/servers/redis.ts';
+import { fillDatabase, fixtureDatabase } from '../../../testkit/service/database.ts';
 
 const limits = { timeout: 60_000 };
 

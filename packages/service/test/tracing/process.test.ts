@@ -1,10 +1,10 @@
 /** Tracing in a process of its own: which files it loads, and whether it ends. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { fixtureDatabase } from '../../../testkit/fixtures/database.ts';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { fixtureLine, serveSandbox } from '../../../testkit/fixtures/served.ts';
 import { startCollector } from '../../../testkit/servers/collector.ts';
+import { fixtureDatabase } from '../../../testkit/service/database.ts';
 
 const limits = { timeout: 120_000 };
 

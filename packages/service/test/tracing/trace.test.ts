@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { StoreUnavailable } from '../../../store/src/port.ts';
-import { fixtureDatabase, openServing } from '../../../testkit/fixtures/database.ts';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { pluck } from '../../../testkit/fixtures/pluck.ts';
 import { type SentSpan, startCollector } from '../../../testkit/servers/collector.ts';
 import { needsRedis, redisUrl } from '../../../testkit/servers/redis.ts';
+import { fixtureDatabase, openServing } from '../../../testkit/service/database.ts';
 import { recorded } from '../../../testkit/watch/recorded-span.ts';
 import { digestOfKey } from '../../src/auth/api-key.ts';
 import { startTracedService } from './traced-service.ts';

@@ -1,6 +1,6 @@
 import { DatabaseError } from 'pg';
-import { migratedDatabase } from '../../../testkit/fixtures/database.ts';
 import { connectTo } from '../../../testkit/servers/postgres.ts';
+import { migratedDatabase } from '../../../testkit/service/database.ts';
 import { constraintTests } from '../suite/constraints.ts';
 
 /** SQLSTATE classes of a value that does not fit its type, and of a row that breaks a constraint. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type pg from 'pg';
-import { migratedDatabase } from '../../../testkit/fixtures/database.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { connectTo } from '../../../testkit/servers/postgres.ts';
+import { migratedDatabase } from '../../../testkit/service/database.ts';
 import { migrate } from '../../src/postgres/migrate.ts';
 import { followedBy, isOperatorError, migrateOn, next, ours } from './migrate-scene.ts';
 

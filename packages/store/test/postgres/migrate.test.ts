@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type pg from 'pg';
-import { migratedDatabase } from '../../../testkit/fixtures/database.ts';
 import { assertFailed, run } from '../../../testkit/fixtures/run.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { freePort } from '../../../testkit/servers/free-port.ts';
@@ -12,6 +11,7 @@ import {
   startStandby,
   withoutOwnServers,
 } from '../../../testkit/servers/postgres.ts';
+import { migratedDatabase } from '../../../testkit/service/database.ts';
 import { requireCurrent } from '../../src/postgres/migrate.ts';
 import type { Migration } from '../../src/served.ts';
 import { followedBy, isOperatorError, migrateOn, next, ours } from './migrate-scene.ts';

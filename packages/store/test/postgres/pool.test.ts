@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { postgresBounds } from '../../../common/src/bounds/postgres.ts';
 import { digestOfKey } from '../../../service/src/auth/api-key.ts';
-import { migratedDatabase, openServing } from '../../../testkit/fixtures/database.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { connectTo, emptyDatabase } from '../../../testkit/servers/postgres.ts';
+import { migratedDatabase, openServing } from '../../../testkit/service/database.ts';
 import { StoreUnavailable } from '../../src/port.ts';
 import { Pool } from '../../src/postgres/connections/pool.ts';
 

@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test';
 import type { Environment } from '@partner-network/contract/environments';
-import { fillDatabase, serveOptions } from '../../../testkit/fixtures/database.ts';
 import { databaseLike, emptyDatabase, sortedByWords, toMigrate } from '../../../testkit/servers/postgres.ts';
+import { fillDatabase, serveOptions } from '../../../testkit/service/database.ts';
 import type { Purpose } from '../../src/address.ts';
 import type { Store } from '../../src/port.ts';
 import { openPostgres } from '../../src/postgres/open.ts';

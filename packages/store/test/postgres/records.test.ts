@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { migratedDatabase } from '../../../testkit/fixtures/database.ts';
 import { connectTo } from '../../../testkit/servers/postgres.ts';
+import { migratedDatabase } from '../../../testkit/service/database.ts';
 
 const settings = [
   `set datestyle to 'German, DMY'`,

@@ -1,6 +1,5 @@
 /** A primary with two streaming standbys, and a store that reads from them. */
 import type { TestContext } from 'node:test';
-import { fillDatabase, openServing } from '../../../testkit/fixtures/database.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import {
   connectTo,
@@ -10,6 +9,7 @@ import {
   startStandby,
   wholeFile,
 } from '../../../testkit/servers/postgres.ts';
+import { fillDatabase, openServing } from '../../../testkit/service/database.ts';
 import type { Page, Store } from '../../src/port.ts';
 
 export const database = 'network';

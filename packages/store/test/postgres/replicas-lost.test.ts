@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { assertFinding, findingsOf } from '../../../operator/test/doctor/examined.ts';
-import { openServing } from '../../../testkit/fixtures/database.ts';
 import { longRunOnly } from '../../../testkit/fixtures/long-run.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import {
@@ -14,6 +13,7 @@ import {
   startStandby,
   withoutOwnServers,
 } from '../../../testkit/servers/postgres.ts';
+import { openServing } from '../../../testkit/service/database.ts';
 import {
   database,
   fillOn,

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { digestOfKey } from '../../../service/src/auth/api-key.ts';
-import { fixtureDatabase, openServing } from '../../../testkit/fixtures/database.ts';
 import { future, keys } from '../../../testkit/fixtures/fixture.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { startPostgres, startStandby, withoutOwnServers } from '../../../testkit/servers/postgres.ts';
 import { startProxy } from '../../../testkit/servers/proxy.ts';
+import { fixtureDatabase, openServing } from '../../../testkit/service/database.ts';
 import type { Store } from '../../src/port.ts';
 import { areAllUsed, database, fillOn, pagesOfReplicas } from './replica-scene.ts';
 

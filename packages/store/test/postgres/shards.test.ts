@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type pg from 'pg';
-import { migratedDatabase } from '../../../testkit/fixtures/database.ts';
 import { pluck } from '../../../testkit/fixtures/pluck.ts';
 import { connectTo } from '../../../testkit/servers/postgres.ts';
+import { migratedDatabase } from '../../../testkit/service/database.ts';
 import { onCoordinator, places } from '../../src/postgres/distribution/tables.ts';
 
 /** Stays on one node, with its sequence and triggers. */

@@ -4,7 +4,6 @@ import { connect, createServer } from 'node:net';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { grant } from '../../../../store/test/suite/records.ts';
-import { fixtureDatabase } from '../../../../testkit/fixtures/database.ts';
 import { byTest, createdAt } from '../../../../testkit/fixtures/fixture.ts';
 import { pluck } from '../../../../testkit/fixtures/pluck.ts';
 import {
@@ -16,6 +15,7 @@ import {
 } from '../../../../testkit/fixtures/run.ts';
 import { until } from '../../../../testkit/fixtures/until.ts';
 import { freePort, listenOnAnyPort } from '../../../../testkit/servers/free-port.ts';
+import { fixtureDatabase } from '../../../../testkit/service/database.ts';
 
 const revocations = {
   'keys revoke KEY_1': 'Assume that the key still works until this command succeeds.',

@@ -4,9 +4,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { createPartners } from '../../../../store/test/suite/records.ts';
-import { openTestDatabase } from '../../../../testkit/fixtures/database.ts';
 import { temporaryFolder } from '../../../../testkit/fixtures/folder.ts';
 import { run, type Surroundings, start } from '../../../../testkit/fixtures/run.ts';
+import { openTestDatabase } from '../../../../testkit/service/database.ts';
 import type { ImportReport } from '../../../src/ingest/import.ts';
 
 export const engines = ['sqlite', 'postgres'] as const;

@@ -6,12 +6,12 @@ import type { Environment } from '@partner-network/contract/environments';
 import { within } from '../../../../common/src/timeout.ts';
 import { importValues } from '../../../../operator/src/ingest/import.ts';
 import type { Store } from '../../../../store/src/port.ts';
-import { fillDatabase } from '../../../../testkit/fixtures/database.ts';
 import { createdAt, fillFixture, keys } from '../../../../testkit/fixtures/fixture.ts';
 import { type Answer, assertUnavailable, type Caller } from '../../../../testkit/fixtures/http.ts';
 import { isLongRun } from '../../../../testkit/fixtures/long-run.ts';
 import { type ServedSandbox, serveSandbox } from '../../../../testkit/fixtures/served.ts';
 import { type PostgresServer, type Settings, startPostgres } from '../../../../testkit/servers/postgres.ts';
+import { fillDatabase } from '../../../../testkit/service/database.ts';
 
 /**
  * Every answer comes within 2 s, plus some time for other tests on the same machine. `npm test` also runs on

@@ -7,7 +7,6 @@ import { setTimeout as wait } from 'node:timers/promises';
 import fc from 'fast-check';
 import type { Redis } from 'ioredis';
 import { keys } from '../../../../testkit/fixtures/fixture.ts';
-import { startTestService } from '../../../../testkit/fixtures/service.ts';
 import { until } from '../../../../testkit/fixtures/until.ts';
 import {
   needsOwnRedis,
@@ -16,6 +15,7 @@ import {
   redisUrl,
   startRedis,
 } from '../../../../testkit/servers/redis.ts';
+import { startTestService } from '../../../../testkit/service/service.ts';
 import { openLimiter, openLimiterInstances } from './limiters.ts';
 
 const rate = 50;

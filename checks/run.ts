@@ -60,7 +60,7 @@ const checks: Readonly<Record<string, Run>> = {
   mutate: {
     about: 'Changes the code that keeps partners apart; fails if tests detect less than 90 %.',
     command:
-      'node scripts/install-tools.ts checks/mutate && ' +
+      'node checks/lib/install-tools.ts checks/mutate && ' +
       'checks/mutate/node_modules/.bin/stryker run checks/mutate/stryker.config.mjs',
   },
   openapi: program(

@@ -5,7 +5,7 @@ import { existsSync, globSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { temporaryFolder } from '../packages/testkit/fixtures/folder.ts';
-import { productionPackages } from '../scripts/packages/production.ts';
+import { productionPackages } from '../packages/testkit/package/production.ts';
 import { productionSbom } from '../scripts/packages/sbom.ts';
 import { read, root } from './sources.ts';
 

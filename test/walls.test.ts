@@ -218,8 +218,7 @@ function besideEachOther(imports: Graph): Graph {
     for (const imported of each) {
       const [from, to] = [file.split('/'), imported.split('/')];
       const depth = from.findIndex((part, index) => part !== to[index]) + 1;
-      // The folders at the top share tools.
-      if (depth < 2 || !imports.has(imported)) continue;
+      if (depth === 0 || !imports.has(imported)) continue;
       const place = from.slice(0, depth).join('/');
       joined.set(place, (joined.get(place) ?? new Set()).add(to.slice(0, depth).join('/')));
     }

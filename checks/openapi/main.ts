@@ -1,7 +1,7 @@
 /** Runs others' tools on the OpenAPI document of a sandbox, and the blocks of the page about them. */
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
-import { installTools } from '../../scripts/install-tools.ts';
+import { installTools } from '../lib/install-tools.ts';
 import { print, runProgram } from '../lib/program.ts';
 import { type Check, checks } from './checks.ts';
 import { page, runPage } from './page.ts';

@@ -3,7 +3,7 @@ import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, statSync, writeF
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { packServer, unpack } from '../../packages/testkit/package/installed.ts';
-import { productionPackages } from '../packages/production.ts';
+import { productionPackages } from '../../packages/testkit/package/production.ts';
 import { imageSbom, sharedLibrariesOf } from './sbom.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

@@ -2,8 +2,8 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { installTools } from '../../checks/lib/install-tools.ts';
 import { pack } from '../../packages/testkit/package/installed.ts';
-import { installTools } from '../install-tools.ts';
 import { buildClientPackages, offered, tarball, wheel } from '../packages/clients.ts';
 import { type published, root } from './repository.ts';
 

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { openApiPath, sandboxOrigin } from '@partner-network/contract/operations';
+import { installTools } from '../../checks/lib/install-tools.ts';
 import { publicUrl, startTestService } from '../../packages/testkit/service/service.ts';
-import { installTools } from '../../scripts/install-tools.ts';
 import { openApiFile } from '../../scripts/openapi.ts';
 import type { Problem } from '../../scripts/release/tools/openapi.js';
 

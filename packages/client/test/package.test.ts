@@ -8,7 +8,7 @@ import { before, test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
-import { installTools } from '../../../scripts/install-tools.ts';
+import { installTools } from '../../../checks/lib/install-tools.ts';
 import { codeOfGuide } from '../../testkit/clients/guide.ts';
 import { temporaryFolder } from '../../testkit/fixtures/folder.ts';
 import { programsOnPath } from '../../testkit/servers/programs.ts';

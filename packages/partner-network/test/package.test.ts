@@ -20,7 +20,7 @@ import { basename, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { installTools } from '../../../scripts/install-tools.ts';
+import { installTools } from '../../../checks/lib/install-tools.ts';
 import { tarball as clientTarball, wheel, wheelBuilder } from '../../../scripts/packages/clients.ts';
 import { buildServer } from '../../../scripts/packages/server.ts';
 import { ownManifest } from '../../common/src/version.ts';

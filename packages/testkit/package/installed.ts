@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { productionPackages } from '../../../scripts/packages/production.ts';
+import { productionPackages } from './production.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 

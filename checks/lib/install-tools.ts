@@ -1,6 +1,6 @@
 /**
  * Installs tools that only some commands need, so that `npm ci` does not have to. Their folder has its own
- * package.json and lockfile. Usage: node scripts/install-tools.ts FOLDER…
+ * package.json and lockfile. Usage: node checks/lib/install-tools.ts FOLDER…
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -9,7 +9,7 @@ import { join } from 'node:path';
 
 /** Runs `npm ci` in a folder of tools, unless its lockfile is installed already. Throws when npm fails. */
 export function installTools(place: string): void {
-  const folder = join(import.meta.dirname, '..', place);
+  const folder = join(import.meta.dirname, '../..', place);
   const lockfile = readFileSync(join(folder, 'package-lock.json'));
   const digest = createHash('sha256').update(lockfile).digest('hex');
   const marker = join(folder, 'node_modules', '.installed-lockfile');

@@ -35,10 +35,30 @@ export function pageFor(reader: 'partners' | 'operators', name: string): string 
 }
 
 /** What a file imports: a path from the repository's root for our own file, else the package's name. */
-export function importsOf(file: string): string[] {
+export const importsOf = (file: string) => importsIn(file, read(file));
+
+function importsIn(file: string, text: string): string[] {
   // Examples in doc comments import nothing.
-  const code = read(file).replaceAll(/^ *\* .*$/gm, '');
+  const code = text.replaceAll(/^ *\* .*$/gm, '');
   return [...code.matchAll(/(?:\bfrom\s+|\bimport\s*\(?\s*)'([^'\s]+)'/g)].map(([, imported = '']) =>
     imported.startsWith('.') ? join(dirname(file), imported) : imported,
   );
+}
+
+/** The file that an import by name stands for. */
+export const pathOf = (imported: string) =>
+  imported
+    .replace(/^@partner-network\/client$/, '$&/index')
+    .replace(/^@partner-network\/([^/]+)\/(.*)$/, 'packages/$1/src/$2.ts');
+
+/** A test is fast if nothing that it imports, directly or not, can start a process or a browser. */
+export function isFast(test: string): boolean {
+  const reached = new Set([test]);
+  for (const file of reached) {
+    if (/^(node:(child_process|cluster)|playwright-core)$/.test(file)) return false;
+    if (!/^[^:]*\.[jt]s$/.test(file) || !existsSync(join(root, file))) continue;
+    const values = read(file).replaceAll(/^(import|export) type [^;]*;/gm, '');
+    for (const imported of importsIn(file, values)) reached.add(pathOf(imported));
+  }
+  return true;
 }

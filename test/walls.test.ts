@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { basename, dirname } from 'node:path';
 import { test } from 'node:test';
 import { clientPlaces } from '../scripts/release/agreement.ts';
-import { files, importsOf, read, sources } from './sources.ts';
+import { files, importsOf, isFast, pathOf, read, sources } from './sources.ts';
 
 /** The packages, lowest first. Each imports only packages before it. */
 const packages = ['contract', 'client', 'common', 'store', 'http', 'service', 'operator', 'partner'];
@@ -84,11 +84,6 @@ const libraries: readonly [library: RegExp, users: RegExp][] = [
 const modules = sources.filter((file) => /^packages\/[^/]+\/(src\/.*|[\w/-]+)\.ts$/.test(file));
 const shipped = modules.filter((file) => /^packages\/[^/]+\/src\//.test(file));
 const packageOf = (file: string) => file.split('/')[1]!;
-/** The file that an import by name stands for. */
-const pathOf = (imported: string) =>
-  imported
-    .replace(/^@partner-network\/client$/, '$&/index')
-    .replace(/^@partner-network\/([^/]+)\/(.*)$/, 'packages/$1/src/$2.ts');
 
 interface Manifest {
   readonly version: string;
@@ -286,4 +281,15 @@ test('no folder of code has more than 16 files', () => {
     crowded.map(([folder, inside]) => `${folder}: ${inside!.map((file) => basename(file)).join(' ')}`),
     [],
   );
+});
+
+test('a fast test imports nothing that can start a process, but may import its types', () => {
+  assert.equal(isFast('packages/testkit/fixtures/lifetime.ts'), true);
+  for (const slow of [
+    'test/walls.test.ts',
+    'packages/testkit/fixtures/database.ts',
+    'packages/operator/test/console/browser.test.ts',
+  ]) {
+    assert.equal(isFast(slow), false, slow);
+  }
 });

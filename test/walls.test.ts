@@ -287,7 +287,7 @@ test('a fast test imports nothing that can start a process, but may import its t
   assert.equal(isFast('packages/testkit/fixtures/lifetime.ts'), true);
   for (const slow of [
     'test/walls.test.ts',
-    'packages/testkit/fixtures/database.ts',
+    'packages/testkit/service/database.ts',
     'packages/operator/test/console/browser.test.ts',
   ]) {
     assert.equal(isFast(slow), false, slow);

@@ -193,9 +193,13 @@ export async function explainConflict<Result>(message: string, write: Promise<Re
   }
 }
 
-/** Remarks that a key or grant of a disabled partner does not work. Called before it is created. */
-export async function remarkDisabled(store: Store, partner: string, what: string, output: Output) {
-  if ((await store.findPartner(partner))?.disabled_at === undefined) return;
+/**
+ * Reads whether a partner is disabled, before a change. Returns a function that says after the change that
+ * the new key or grant does not work.
+ */
+export async function disabledRemark(store: Store, partner: string, what: string, output: Output) {
+  const isDisabled = (await store.findPartner(partner))?.disabled_at !== undefined;
   const remedy = `"partner-network partners enable ${partner}"`;
-  output.remark(`Partner ${partner} is disabled. The ${what} does not work until ${remedy}.`);
+  const sentence = `Partner ${partner} is disabled. The ${what} does not work until ${remedy}.`;
+  return () => void (isDisabled && output.remark(sentence));
 }

@@ -16,13 +16,13 @@ import { requirePartner } from '../../operations/partners.ts';
 import {
   changing,
   customerId,
+  disabledRemark,
   expiresAt,
   explainConflict,
   listReport,
   newIdOf,
   onDatabase,
   partnerId,
-  remarkDisabled,
   waitingFor,
 } from '../database.ts';
 
@@ -36,11 +36,12 @@ export const createGrant = changing('grants create', {
   run: async (store, values, _words, output, by) => {
     const { partner, customer, id = newId('GRANT'), 'expires-at': expiresAt } = values;
     const given = { id, partnerId: partner, customerId: customer, expiresAt };
-    await remarkDisabled(store, partner, 'grant', output);
+    const remarkDisabled = await disabledRemark(store, partner, 'grant', output);
     const grant = await explainConflict(
       `Customer ${customer} already has a grant ${id}: choose another --id.`,
       createGrantOf(store, given, by),
     );
+    remarkDisabled();
     const what = `partner ${partner} may read the balances of customer ${customer}`;
     return { value: grant, text: `Created grant ${id}: ${what}.` };
   },

@@ -8,7 +8,7 @@ import { overlapSeconds } from '@partner-network/contract/limits';
 import { capitalized } from '@partner-network/contract/sentence';
 import type { AnyKey, Store } from '@partner-network/store/port';
 import { type KeyKind, keyStatus, revoke, rotate } from '../../operations/keys.ts';
-import { changing, expiresAt, remarkDisabled, waitingFor } from '../database.ts';
+import { changing, disabledRemark, expiresAt, waitingFor } from '../database.ts';
 
 /** Reports a new key. Its text is printed only this once. */
 export function issued<Key extends AnyKey>(
@@ -68,10 +68,11 @@ export function rotating<Key extends AnyKey>(kind: KeyKind<Key>, argument: strin
     }),
     run: async (store, { overlap: overlapMs, 'expires-at': expiresAt }, [id = ''], output, by) => {
       const replaced = await kind.require(store, id);
-      if ('partner_id' in replaced)
-        await remarkDisabled(store, replaced.partner_id as string, 'new key', output);
+      const partner = 'partner_id' in replaced ? (replaced.partner_id as string) : '';
+      const remarkDisabled = await disabledRemark(store, partner, 'new key', output);
       const replacement = { id: newId(kind.idPrefix), overlapMs, expiresAt };
       const { key, old, secret } = await rotate(kind, store, id, replacement, by);
+      remarkDisabled();
       const life = key.expires_at === undefined ? 'never expires' : `expires ${key.expires_at}`;
       const end = old.revoked_at === undefined ? `expires ${old.expires_at}` : 'is revoked';
       return issued(kind, store, secret, key, `, which ${life}. The old key ${id} ${end}.`);

@@ -7,7 +7,7 @@ import { digestOfKey, environmentOfAdminKey, environmentOfKey } from '@partner-n
 import type { Store } from '@partner-network/store/port';
 import { adminKeys, apiKeys, createKey as createKeyOf, requireKey } from '../../operations/keys.ts';
 import { requirePartner } from '../../operations/partners.ts';
-import { changing, expiresAt, listReport, onDatabase, partnerId, remarkDisabled } from '../database.ts';
+import { changing, disabledRemark, expiresAt, listReport, onDatabase, partnerId } from '../database.ts';
 import { firstTextOf, standardInput } from '../import/input.ts';
 import { described, issued, lastCells, revoking, rotating } from './key-kinds.ts';
 
@@ -22,9 +22,10 @@ export const createKey = changing('keys create', {
     'expires-at': expiresAt('the key'),
   },
   run: async (store, { partner, scope, name, 'expires-at': expires_at }, _words, output, by) => {
-    await remarkDisabled(store, partner, 'key', output);
+    const remarkDisabled = await disabledRemark(store, partner, 'key', output);
     const given = { id: newId('KEY'), partnerId: partner, scopes: scope, name, expiresAt: expires_at };
     const { key, secret } = await createKeyOf(store, given, by);
+    remarkDisabled();
     return issued(apiKeys, store, secret, key);
   },
 });

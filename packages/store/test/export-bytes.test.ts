@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { isDots } from '../../common/src/text.ts';
 import { importInto } from '../../operator/test/ingest/import-into.ts';
 import { openTestDatabase } from '../../testkit/service/database.ts';
 import type { Grant, ImportKind, Store } from '../src/port.ts';
@@ -35,10 +36,11 @@ interface Identified {
   readonly customer_id?: string;
 }
 
-/** Drops repeated ids and sorts as an export does: by the bytes of customer and id. */
+/** Drops ids that are repeated or refused, and sorts as an export does: by the bytes of customer and id. */
 function distinct<R extends Identified>(records: readonly R[]): R[] {
   const keyOf = ({ customer_id = '', id }: R) => Buffer.from(`${customer_id}\0${id}`);
-  const found = new Map(records.map((record) => [keyOf(record).toString('hex'), record]));
+  const allowed = records.filter(({ id, customer_id }) => !isDots(id) && !isDots(customer_id));
+  const found = new Map(allowed.map((record) => [keyOf(record).toString('hex'), record]));
   return [...found.values()].toSorted((one, other) => Buffer.compare(keyOf(one), keyOf(other)));
 }
 

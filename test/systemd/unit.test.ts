@@ -133,7 +133,7 @@ test('the unit of a feed runs a command that exists, and gives it enough time to
   }
   const { followCommitMs, followStoppedMs, followRetryMs } = ingestBounds;
   // The end of the retries, the last audit entry, and the connections of the import and of the pools.
-  const stopMs = followCommitMs + followStoppedMs + 2 * followRetryMs + 4 * postgresBounds.postgresCloseMs;
+  const stopMs = followCommitMs + followStoppedMs + 2 * followRetryMs + 4 * postgresBounds.closeMs;
   assert.ok(Number(setTo('TimeoutStopSec', feed)) >= stopMs / 1_000);
 });
 
@@ -143,7 +143,7 @@ test('the units give a service that drains enough time to stop', () => {
   const closeMs =
     httpBounds.drainMs +
     receiptsBounds.receiptsCloseMs +
-    postgresBounds.postgresCloseMs +
+    postgresBounds.closeMs +
     tracingBounds.tracesCloseMs;
   for (const text of [unit, administration]) {
     assert.ok(Number(setTo('TimeoutStopSec', text)) >= drainSeconds + closeMs / 1_000);

@@ -26,7 +26,7 @@ export interface Load {
   readonly perSecond: number;
 }
 
-const { postgresConnections, postgresLookMs, replicaWatchMs } = postgresBounds;
+const { connections: poolSize, lookMs, replicaWatchMs } = postgresBounds;
 /** The measurement whose tables the page shows. */
 export const inputsFile = new URL('./inputs.json', import.meta.url);
 
@@ -62,13 +62,13 @@ export function planOf(inputs: Inputs, { partners, perSecond }: Load) {
   const processes = instances * workers;
   const spans = [receiptsBounds.usageWriteMs / 1_000, keyUseSeconds];
   const rows = spans.reduce((sum, span) => sum + requests * firstShare(perSecond / processes, span), 0);
-  const looks = processes * (1_000 / postgresLookMs);
+  const looks = processes * (1_000 / lookMs);
   const ofPages = cores(requests, inputs.replicaPage);
   const ofRest = cores(lookups + looks, inputs.lookup) + cores(rows, inputs.usageRow);
   const replicas = ofPages + ofRest > serverCores ? Math.ceil(ofPages / serverCores) : 0;
   const watches = processes * replicas * (1_000 / replicaWatchMs);
   const primary = ofRest + (replicas > 0 ? cores(watches, inputs.lookup) : ofPages);
-  const ofProcess = postgresConnections + (replicas > 0 ? 3 : 2);
+  const ofProcess = poolSize + (replicas > 0 ? 3 : 2);
   const connections = instances * (workers * ofProcess + 3);
   return {
     ...{ requests, service, instances, processes, lookups, rows, replicas, primary, connections },

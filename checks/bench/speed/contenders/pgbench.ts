@@ -18,9 +18,9 @@ import type { Contender } from './contenders.ts';
 /** Sorts before all ids; pgbench takes no empty value. */
 const beforeAll = '!';
 /** The same number of connections as the service. */
-const clients = postgresBounds.postgresConnections;
+const clients = postgresBounds.connections;
 /** The session settings of the service's connections. */
-const sessionSettings = `${planSettings} -c statement_timeout=${postgresBounds.postgresStatementMs}`;
+const sessionSettings = `${planSettings} -c statement_timeout=${postgresBounds.statementMs}`;
 
 function program(): string | undefined {
   return programsOnPath(['pgbench'], [programsFolder() ?? ''])[0];

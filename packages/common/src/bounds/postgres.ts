@@ -1,6 +1,6 @@
 export const postgresBounds = {
   /** Timeout of a statement of a request, in ms. The server applies it too, where sessions are kept. */
-  postgresStatementMs: 2_000,
+  statementMs: 2_000,
   /** Timeout of a statement of an operator's command, in ms. Imports and exports have none. */
   commandStatementMs: 60_000,
   /** How long a feed waits for a lock before it reports that and retries, in ms. */
@@ -8,29 +8,29 @@ export const postgresBounds = {
   /** How often an import looks for sessions that it waits for, in ms. */
   lockWatchMs: 500,
   /** How long a request waits for a connection while all are busy, or for the primary, in ms. */
-  postgresPoolWaitMs: 250,
+  poolWaitMs: 250,
   /** Timeout of opening a connection, in ms. */
-  postgresConnectMs: 1_000,
+  connectMs: 1_000,
   /** The same for a command and the start of the service, which can wait for a busy server. */
   commandConnectMs: 5_000,
   /** Default number of connections of one process to one server. */
-  postgresConnections: 10,
+  connections: 10,
   /** Largest number of connections that an operator can set. */
-  mostPostgresConnections: 1_000,
+  mostConnections: 1_000,
   /** Idle time after which a connection is closed, in ms. */
-  postgresIdleMs: 60_000,
+  idleMs: 60_000,
   /** Age at which a connection is replaced, in ms, so that load moves to servers that were added. */
-  postgresLifetimeMs: 1_800_000,
+  lifetimeMs: 1_800_000,
   /** How often the pool looks for an old and an idle connection to close, in ms. */
-  postgresUpkeepMs: 1_000,
+  upkeepMs: 1_000,
   /** How long closing a connection waits for its statement and for the server, in ms. */
-  postgresCloseMs: 1_000,
+  closeMs: 1_000,
   /** How often the primary is identified, or searched for when it is lost, in ms. */
-  postgresLookMs: 200,
+  lookMs: 200,
   /** Time without an answer after which the search for a primary begins, in ms. */
-  postgresSilenceMs: 450,
+  silenceMs: 450,
   /** How long requests still use a primary that is silent, in ms. */
-  postgresSlowMs: 1_000,
+  slowMs: 1_000,
   /** Time in which the statements of both listings must run on a node, for a health probe, in ms. */
   probeMs: 500,
   /** Timeout of these statements, in ms. Until then, a frozen node gets no second probe. */

@@ -35,7 +35,7 @@ const relations: Readonly<Record<string, boolean>> = {
   'an admitted request begins within 250 ms': overload.requestWaitMs < 250,
   'a delayed 503 is sent in time': overload.shedHoldMs < leftMs,
   'a 503 is delayed by Retry-After at most': overload.shedHoldMs <= 1_000 * http.retryAfterSeconds,
-  'both waits end in time': overload.shareWaitMs + postgres.postgresPoolWaitMs < leftMs,
+  'both waits end in time': overload.shareWaitMs + postgres.poolWaitMs < leftMs,
 
   'a discarded key opens nothing after a second': 2 * cursors.cursorKeysReadMs <= 1_000,
   'all instances have a key that seals': 2 * cursors.cursorKeysStaleMs < cursors.cursorKeySettleMs,
@@ -43,8 +43,8 @@ const relations: Readonly<Record<string, boolean>> = {
     cursors.cursorKeyRestMs > cursors.cursorLifetimeMs + cursors.cursorKeysStaleMs,
 
   'a request to a locked database is answered in time': store.sqliteServeBusyMs < leftMs,
-  'time is left for the primary': postgres.postgresConnectMs + postgres.replicaAnswerMs < leftMs,
-  'a failover takes less than 1 s': postgres.postgresLookMs + postgres.postgresSilenceMs < 1_000,
+  'time is left for the primary': postgres.connectMs + postgres.replicaAnswerMs < leftMs,
+  'a failover takes less than 1 s': postgres.lookMs + postgres.silenceMs < 1_000,
   'a replica survives one failed check': postgres.replicaWatchMs * 3 < postgres.replicaLagMs,
   'a server ends a statement before we do': doctor.doctorStatementMs < doctor.doctorAnswerMs,
 

@@ -62,9 +62,9 @@ export const postgresSettings = {
   connections: setting(
     'N',
     'DATABASE_CONNECTIONS',
-    wholeNumber(1, postgresBounds.mostPostgresConnections),
-    postgresBounds.postgresConnections,
-    `connections of each process to each Postgres server, 1 to ${postgresBounds.mostPostgresConnections}`,
+    wholeNumber(1, postgresBounds.mostConnections),
+    postgresBounds.connections,
+    `connections of each process to each Postgres server, 1 to ${postgresBounds.mostConnections}`,
   ),
   'prepared-statements': setting(
     'on|off',

@@ -9,7 +9,7 @@ export function resolveSandbox(config: Values<typeof listenSettings>, path: stri
     ...resolveListen(config),
     environment: 'sandbox',
     database: { engine: 'sqlite', path },
-    storeOptions: { replicas: [], connections: postgresBounds.postgresConnections, keepsSession: true },
+    storeOptions: { replicas: [], connections: postgresBounds.connections, keepsSession: true },
     redis: undefined,
     instances: 1,
     tracing: undefined,

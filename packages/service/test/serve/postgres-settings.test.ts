@@ -90,7 +90,7 @@ test(
       assert.equal(sent!.bound.filter((bound) => bound === name).length, 5, name);
     }
     assert.equal(sent!.settings.options, planSettings);
-    assert.equal(sent!.settings.statement_timeout, String(postgresBounds.postgresStatementMs));
+    assert.equal(sent!.settings.statement_timeout, String(postgresBounds.statementMs));
   },
 );
 
@@ -111,7 +111,7 @@ test('names no statement and sends no setting of a session when they are off', l
 test('opens up to its limit of connections under load, and no more', limits, async (t) => {
   for (const [variables, most] of [
     [{ DATABASE_CONNECTIONS: '3' }, 3],
-    [{}, postgresBounds.postgresConnections],
+    [{}, postgresBounds.connections],
   ] as const) {
     const served = await serve(t, variables);
     const crowd = () => Promise.all(Array.from({ length: 40 }, () => served.brands('', { key: keys.acme })));

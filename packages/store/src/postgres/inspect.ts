@@ -132,7 +132,7 @@ function inTime<Result>(connection: Connection, answering: Promise<Result>): Pro
 
 /** A node that does not answer keeps a connection busy. The other checks still need theirs. */
 const onNewConnection = async <Result>(url: string, work: (opened: Connection) => Promise<Result>) => {
-  const reached = await reach(url, postgresBounds.postgresConnectMs);
+  const reached = await reach(url, postgresBounds.connectMs);
   if ('reason' in reached) throw new StoreUnavailable(reached.reason);
   const { connection } = reached;
   return readOnly(connection, () => work(connection)).finally(() => connection.abandon());
@@ -145,7 +145,7 @@ async function inspectReplica(
   primary: Reached | undefined,
 ): Promise<Finding> {
   const address = addressOf(url);
-  const reached = await reach(url, postgresBounds.postgresConnectMs);
+  const reached = await reach(url, postgresBounds.connectMs);
   if ('reason' in reached) {
     const { reason, code } = reached;
     return failed(`The replica at ${address} cannot be reached (${reason}).`, remedyOf(code));

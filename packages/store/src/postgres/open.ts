@@ -73,9 +73,9 @@ export async function openPostgres(
   const journal = purpose === 'serve' ? separate('receipts') : primary;
   const nodes = isSpread ? separate('nodes') : undefined;
   // One connection is enough, and one more for each frozen node.
-  const { mostPostgresConnections, probeStatementMs, probeLifetimeMs } = postgresBounds;
+  const { mostConnections, probeStatementMs, probeLifetimeMs } = postgresBounds;
   const probes = separate('readiness', {
-    connections: mostPostgresConnections,
+    connections: mostConnections,
     statementMs: probeStatementMs,
     lifetimeMs: probeLifetimeMs,
   });

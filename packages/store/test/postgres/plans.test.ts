@@ -212,6 +212,6 @@ test('the documented settings of a role behind a pooler are those of a session',
     ([, name, value]) => `-c ${name}=${value}`,
   );
   const sent = ['-c statement_timeout=2s', ...planSettings.split(/ (?=-c)/)];
-  assert.equal(postgresBounds.postgresStatementMs, 2_000);
+  assert.equal(postgresBounds.statementMs, 2_000);
   assert.deepEqual(documented.toSorted(), sent.toSorted());
 });

@@ -153,16 +153,14 @@ test('a connection is closed when it gets too old, and when it was idle for too 
   assert.equal(await backend(), pid, 'it is used again');
 
   // Long enough for one upkeep, and far shorter than a statement may take.
-  const busy = sleep((1.1 * postgresBounds.postgresUpkeepMs) / 1_000);
-  clock.mock.mockImplementation(() => start + postgresBounds.postgresLifetimeMs + 1_000);
+  const busy = sleep((1.1 * postgresBounds.upkeepMs) / 1_000);
+  clock.mock.mockImplementation(() => start + postgresBounds.lifetimeMs + 1_000);
   await busy;
   // Its work was done before it was closed. On a busy machine, the upkeep may come later.
   await until(20_000, () => pool.use().open === 0);
 
   assert.notEqual(await backend(), pid);
-  clock.mock.mockImplementation(
-    () => start + postgresBounds.postgresLifetimeMs + postgresBounds.postgresIdleMs + 2_000,
-  );
+  clock.mock.mockImplementation(() => start + postgresBounds.lifetimeMs + postgresBounds.idleMs + 2_000);
   await until(20_000, () => pool.use().open === 0);
 });
 
@@ -201,7 +199,7 @@ test('closing lets a running statement finish, but not for long, and rejects new
   await short;
   await Promise.all([closed, failed]);
   const tookMs = performance.now() - startMs;
-  assert.ok(tookMs > postgresBounds.postgresCloseMs - 50 && tookMs < 3_000, `${tookMs} ms`);
+  assert.ok(tookMs > postgresBounds.closeMs - 50 && tookMs < 3_000, `${tookMs} ms`);
 });
 
 test('waits for a connection are measured, and timeouts are counted', async (t) => {

@@ -12,10 +12,7 @@ import { type Answers, type Ask, openChannel } from './channel.ts';
 
 /** The longest that a worker may take to stop: the sum of what its parts may take. */
 const stopMs =
-  httpBounds.drainMs +
-  receiptsBounds.receiptsCloseMs +
-  postgresBounds.postgresCloseMs +
-  tracingBounds.tracesCloseMs;
+  httpBounds.drainMs + receiptsBounds.receiptsCloseMs + postgresBounds.closeMs + tracingBounds.tracesCloseMs;
 
 /** Starts workers, and replaces a worker that ends before `stop`. Undefined if the first does not start. */
 export async function startWorkerPool(

@@ -32,8 +32,7 @@ export async function searchPrimary(
   urls: readonly string[],
 ): Promise<{ primary: Reached | undefined; misses: readonly Miss[]; rivals: readonly Reached[] }> {
   // A dead address among several must not delay the start.
-  const { commandConnectMs, postgresConnectMs } = postgresBounds;
-  const connectMs = urls.length > 1 ? postgresConnectMs : commandConnectMs;
+  const connectMs = urls.length > 1 ? postgresBounds.connectMs : postgresBounds.commandConnectMs;
   const results = await Promise.all(urls.map((url) => reachPrimary(url, connectMs)));
   // A replaced primary may not know that it was replaced and still accept writes: the latest promotion wins.
   const [primary, ...replaced] = results

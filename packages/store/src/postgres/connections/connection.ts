@@ -61,7 +61,7 @@ export class Connection extends pg.Client {
     const socket = new Socket();
     guard(socket);
     super({
-      connectionTimeoutMillis: postgresBounds.postgresConnectMs,
+      connectionTimeoutMillis: postgresBounds.connectMs,
       keepAlive: true,
       application_name: 'partner-network',
       types,
@@ -100,14 +100,14 @@ export class Connection extends pg.Client {
       : connect({ host: this.host, port: this.port });
     socket.end(request);
     const late = () => new Error('The server does not take the request.');
-    await within(postgresBounds.postgresCloseMs, once(socket, 'close'), late).catch(() => {});
+    await within(postgresBounds.closeMs, once(socket, 'close'), late).catch(() => {});
     socket.destroy();
   }
 
-  /** Ends the session. Closes the socket if that takes longer than `postgresCloseMs`. */
+  /** Ends the session. Closes the socket if that takes longer than `closeMs`. */
   async leave(): Promise<void> {
     const late = () => new Error('The server does not close the connection.');
-    await within(postgresBounds.postgresCloseMs, this.end(), late).catch(() => this.abandon());
+    await within(postgresBounds.closeMs, this.end(), late).catch(() => this.abandon());
   }
 }
 

@@ -61,14 +61,14 @@ export class Pool implements Sql {
   readonly #waiting: WaitQueue<PooledConnection>;
   readonly #waitSeconds = createHistogram([0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25]);
   #waitTimeouts = 0;
-  readonly #upkeep = setInterval(() => this.#retireOne(), postgresBounds.postgresUpkeepMs).unref();
+  readonly #upkeep = setInterval(() => this.#retireOne(), postgresBounds.upkeepMs).unref();
   #closing: PromiseWithResolvers<void> | undefined;
 
   constructor(settings: PoolSettings) {
     const { source, keepsSession, isServing } = settings;
-    const { postgresPoolWaitMs, postgresStatementMs, commandStatementMs, commandConnectMs } = postgresBounds;
+    const { poolWaitMs, statementMs, commandStatementMs, commandConnectMs } = postgresBounds;
     this.#settings = settings;
-    this.#statementMs = settings.statementMs ?? (isServing ? postgresStatementMs : commandStatementMs);
+    this.#statementMs = settings.statementMs ?? (isServing ? statementMs : commandStatementMs);
     this.#config = {
       // A pooler forwards no session settings: docs/how-to/operators/postgres.md sets them.
       ...(keepsSession && { options: isServing ? planSettings : timeStyle }),
@@ -76,7 +76,7 @@ export class Pool implements Sql {
       ...(isServing && keepsSession && { statement_timeout: this.#statementMs }),
       ...(settings.lockMs !== undefined && keepsSession && { lock_timeout: settings.lockMs }),
     };
-    this.#waiting = createWaitQueue(settings.waitMs ?? postgresPoolWaitMs, () => {
+    this.#waiting = createWaitQueue(settings.waitMs ?? poolWaitMs, () => {
       this.#waitTimeouts += 1;
       return new StoreUnavailable('All connections to the database are in use.');
     });
@@ -148,12 +148,11 @@ export class Pool implements Sql {
   /** Retires one connection that is too old or was idle for too long. One at a time, to spread the load. */
   #retireOne(): void {
     const nowMs = performance.now();
-    const { postgresLifetimeMs, postgresIdleMs } = postgresBounds;
-    const { lifetimeMs = postgresLifetimeMs } = this.#settings;
+    const { lifetimeMs = postgresBounds.lifetimeMs } = this.#settings;
     const isOld = ({ openedMs, isRetired }: PooledConnection) => !isRetired && nowMs - openedMs > lifetimeMs;
     const due =
       this.#all.values().find(isOld) ??
-      this.#idle.find(({ idleSinceMs }) => nowMs - idleSinceMs > postgresIdleMs);
+      this.#idle.find(({ idleSinceMs }) => nowMs - idleSinceMs > postgresBounds.idleMs);
     if (due !== undefined) this.#retire(due);
   }
 
@@ -292,7 +291,7 @@ export class Pool implements Sql {
     this.#retireAll(false);
     if (this.#all.size === 0) return;
     // Statements that still run have outlived their requests, or the server is frozen.
-    setTimeout(() => this.#retireAll(true), postgresBounds.postgresCloseMs).unref();
+    setTimeout(() => this.#retireAll(true), postgresBounds.closeMs).unref();
     await this.#closing.promise;
   };
 }

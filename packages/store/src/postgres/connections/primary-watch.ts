@@ -8,12 +8,12 @@ import { unreachable } from './errors.ts';
 import { examine, identify, isSame, refuseOtherRole, type Server, succeeds } from './server.ts';
 
 /**
- * Knows where the primary is. It identifies the server every `postgresLookMs` over a connection of its own.
+ * Knows where the primary is. It identifies the server every `lookMs` over a connection of its own.
  * Without an answer it searches all addresses until one leads to a primary. So it notices a failover before
  * a request fails, and while no server answers, requests do not open connections.
  *
- *     found -> found      the server answered: look again after `postgresLookMs`
- *     found -> silent     no answer within `postgresSilenceMs`: search; requests go on for `postgresSlowMs`
+ *     found -> found      the server answered: look again after `lookMs`
+ *     found -> silent     no answer within `silenceMs`: search; requests go on for `slowMs`
  *     found -> lost       the connection broke, or the server is no longer a primary: search
  *     silent -> found     the late answer came, or the search found a primary
  *     lost -> found       the search found a primary
@@ -30,7 +30,7 @@ export class PrimaryWatch {
   /** Why the last attempt failed, by address. */
   readonly #failures = new Map<string, string>();
   readonly #waiting = createWaitQueue<void>(
-    postgresBounds.postgresPoolWaitMs,
+    postgresBounds.poolWaitMs,
     () => new StoreUnavailable(`No primary answers. ${[...this.#failures.values()].join(' ')}`),
   );
   #state: 'found' | 'silent' | 'lost' | 'closed' = 'found';
@@ -69,7 +69,7 @@ export class PrimaryWatch {
     this.#state = 'found';
     this.#stopSearch();
     while (this.#waiting.give());
-    this.#lookTimer = setTimeout(() => this.#look(), postgresBounds.postgresLookMs).unref();
+    this.#lookTimer = setTimeout(() => this.#look(), postgresBounds.lookMs).unref();
   }
 
   #lose(how: 'silent' | 'lost', lost: Reached): void {
@@ -78,14 +78,14 @@ export class PrimaryWatch {
     this.#silentSinceMs = performance.now();
     this.#failures.clear();
     clearTimeout(this.#lookTimer);
-    this.#searchTimer = setInterval(() => this.#search(), postgresBounds.postgresLookMs).unref();
+    this.#searchTimer = setInterval(() => this.#search(), postgresBounds.lookMs).unref();
     this.#search();
   }
 
   /** Identifies the primary once. A late answer still counts if no other server was found meanwhile. */
   async #look(): Promise<void> {
     const asked = this.#primary;
-    const timer = setTimeout(() => this.#lose('silent', asked), postgresBounds.postgresSilenceMs).unref();
+    const timer = setTimeout(() => this.#lose('silent', asked), postgresBounds.silenceMs).unref();
     try {
       refuseOtherRole(await identify(asked.connection), 'primary');
       if (asked === this.#primary && ['found', 'silent'].includes(this.#state)) this.#enterFound();
@@ -133,14 +133,14 @@ export class PrimaryWatch {
     return server;
   }
 
-  /** Resolves if the primary answered the last look, or answers within `postgresPoolWaitMs`. */
+  /** Resolves if the primary answered the last look, or answers within `poolWaitMs`. */
   ping(): Promise<void> {
     return this.#state === 'found' ? Promise.resolve() : this.#waiting.wait();
   }
 
   whenAvailable(): Promise<void> {
     // A slow server may still answer statements. A frozen one must not get a storm of connections.
-    const isSlow = performance.now() - this.#silentSinceMs < postgresBounds.postgresSlowMs;
+    const isSlow = performance.now() - this.#silentSinceMs < postgresBounds.slowMs;
     return this.#state === 'silent' && isSlow ? Promise.resolve() : this.ping();
   }
 

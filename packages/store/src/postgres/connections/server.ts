@@ -53,7 +53,7 @@ export async function examine(
   connection: Connection,
   role: Role,
   environment: Environment,
-  query_timeout: number = postgresBounds.postgresSilenceMs,
+  query_timeout: number = postgresBounds.silenceMs,
 ): Promise<Server> {
   const stamp = `(select value from settings where name = 'environment') as environment`;
   const query = { text: `select ${facts}, ${stamp}, ${planForCitus} as plans`, query_timeout };

@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import { listBrands } from '@partner-network/contract/operations';
 import { oneOf, wholeNumber } from '../../../packages/common/src/command-line/options.ts';
-import { createShedResponses } from '../../../packages/http/src/overload/shed-responses.ts';
+import { createShedResponses } from '../../../packages/http/src/overload.ts';
 import { listenOnAnyPort } from '../../../packages/testkit/servers/free-port.ts';
 import { print, runProgram, say, wholeRun, withDefault } from '../../lib/program.ts';
 import { megabytesOf } from '../lib/cpu.ts';

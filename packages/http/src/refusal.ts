@@ -57,3 +57,6 @@ export function refusal(
 export function commonHeaders(requestId: string): string[] {
   return ['X-Request-Id', requestId, 'X-Content-Type-Options', 'nosniff'];
 }
+
+/** What /readyz says while the instance drains. The command `ready` recognizes it. */
+export const drainingDetail = 'This instance is draining: it answers the last requests, and then stops.';

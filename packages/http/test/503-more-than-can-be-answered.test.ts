@@ -12,9 +12,8 @@ import { pluck } from '../../testkit/fixtures/pluck.ts';
 import { until } from '../../testkit/fixtures/until.ts';
 import { startTestService } from '../../testkit/service/service.ts';
 import { watchedLog } from '../../testkit/watch/logs.ts';
-import { startHealth } from '../src/operations/health.ts';
-import { Overload } from '../src/overload/overload.ts';
-import { createShedResponses } from '../src/overload/shed-responses.ts';
+import { startHealth } from '../src/health.ts';
+import { createShedResponses, Overload } from '../src/overload.ts';
 
 const { log: silent } = watchedLog();
 

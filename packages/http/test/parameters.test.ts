@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { listBrands } from '@partner-network/contract/operations';
-import { parseParameters } from '../src/parameters/parameters.ts';
-import { splitQuery } from '../src/parameters/query.ts';
+import { parseParameters, splitQuery } from '../src/parameters.ts';
 
 test('a pair without an equals sign is a name with an empty value', () => {
   assert.deepEqual(

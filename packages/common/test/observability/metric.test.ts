@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { metricsRoute } from '../../../http/src/operations/metrics.ts';
+import { metricsRoute } from '../../../http/src/health.ts';
 import { exchangeOf } from '../../../testkit/fixtures/http.ts';
 import { createHistogram, joinedMetrics, type MetricRead } from '../../src/observability/metric.ts';
 

@@ -5,11 +5,12 @@ import { httpBounds } from '@partner-network/common/bounds/http';
 import { echo } from '@partner-network/common/text';
 import { echoedCharacters } from '@partner-network/contract/limits';
 import { methodNotAllowed, methodsOf, type Route, type Site } from '../handle.ts';
-import { nameOfRawByte } from '../parameters/query.ts';
+import { nameOfRawByte } from '../parameters.ts';
 import { commonHeaders, type Refusal, refusal } from '../refusal.ts';
 import { newRequestId, splitTarget } from '../request.ts';
 import { type Connections, isOver } from './connections.ts';
-import { STATUS_CODES } from './node-http.ts';
+
+const { STATUS_CODES } = process.getBuiltinModule('node:http');
 
 interface SocketError extends NodeJS.ErrnoException {
   readonly rawPacket?: Buffer;

@@ -11,8 +11,8 @@ import {
 import { adminRecords } from '@partner-network/contract/admin/records';
 import { adminRoleMeanings } from '@partner-network/contract/admin/roles';
 import type { RecordSchema } from '@partner-network/contract/records';
+import { bodyOf, bodyRoute } from '@partner-network/http/content';
 import type { Route } from '@partner-network/http/handle';
-import { bodyOf, bodyRoute } from '@partner-network/service/reference/body';
 import { inline } from '@partner-network/service/reference/markdown';
 import { entry, fieldsOf } from '@partner-network/service/reference/plain';
 import { icon, plainHeaders, style } from '@partner-network/service/reference/routes';

@@ -7,7 +7,7 @@ import type { AdminOperation } from '@partner-network/contract/admin/operations'
 import type { RecordSchema } from '@partner-network/contract/records';
 import { encodingOfBody, hasBody, readBody, typeOfBody } from '@partner-network/http/body';
 import type { Exchange } from '@partner-network/http/handle';
-import { decode } from '@partner-network/http/parameters/query';
+import { decode } from '@partner-network/http/parameters';
 import { Refusal, refusal } from '@partner-network/http/refusal';
 import { headerValues } from '@partner-network/http/request';
 import type { AdminKeyOnFile, Author } from '@partner-network/store/port';

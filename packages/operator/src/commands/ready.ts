@@ -8,7 +8,7 @@ import { defaulted, flag, optional, wholeNumber } from '@partner-network/common/
 import { originOf } from '@partner-network/common/host-and-port';
 import { OperatorError } from '@partner-network/common/operator-error';
 import { within } from '@partner-network/common/timeout';
-import { drainingDetail } from '@partner-network/http/operations/draining';
+import { drainingDetail } from '@partner-network/http/refusal';
 import { operationsAddress } from '@partner-network/service/settings/listen';
 
 const { readyAnswerMs, readyRetryMs, mostReadyWaitSeconds } = commandLineBounds;

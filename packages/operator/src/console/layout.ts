@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Environment } from '@partner-network/contract/environments';
+import { bodyOf, bodyRoute } from '@partner-network/http/content';
 import type { Route } from '@partner-network/http/handle';
 import type { Refusal } from '@partner-network/http/refusal';
-import { bodyOf, bodyRoute } from '@partner-network/service/reference/body';
 import { icon } from '@partner-network/service/reference/routes';
 import { type Html, html, type Value } from './html.ts';
 import type { Session } from './session.ts';

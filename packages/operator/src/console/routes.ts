@@ -1,7 +1,7 @@
 /** The paths of the console. */
 import { adminBounds } from '@partner-network/common/bounds/serve';
+import { redirect } from '@partner-network/http/content';
 import type { Exchange, Route } from '@partner-network/http/handle';
-import { redirect } from '@partner-network/service/reference/body';
 import { notFound } from '../admin/refusals.ts';
 import { createPaths } from '../admin/routes.ts';
 import { actions } from './actions.ts';

@@ -11,7 +11,7 @@ import { createStopSignal } from '@partner-network/common/signals';
 import { ownVersion } from '@partner-network/common/version';
 import { adminLimits } from '@partner-network/contract/admin/limits';
 import { adminBasePath, adminOperations } from '@partner-network/contract/admin/operations';
-import { startHealth } from '@partner-network/http/operations/health';
+import { startHealth } from '@partner-network/http/health';
 import { createRequestMetrics } from '@partner-network/http/request-metrics';
 import { createHttpServer, listen, portOf, serveSite } from '@partner-network/http/server/server';
 import { openCursors } from '@partner-network/service/cursors/key-refresh';

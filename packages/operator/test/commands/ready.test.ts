@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { commandLineBounds } from '../../../common/src/bounds/command-line.ts';
 import { parseLine } from '../../../common/src/command-line/parse.ts';
-import { startHealth } from '../../../http/src/operations/health.ts';
+import { startHealth } from '../../../http/src/health.ts';
 import { StoreUnavailable } from '../../../store/src/port.ts';
 import { assertFailed, run } from '../../../testkit/fixtures/run.ts';
 import { freePort, listenOnAnyPort } from '../../../testkit/servers/free-port.ts';

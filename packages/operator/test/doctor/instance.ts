@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test';
-import { startHealth } from '../../../http/src/operations/health.ts';
+import { startHealth } from '../../../http/src/health.ts';
 import type { StoreOptions } from '../../../store/src/address.ts';
 import { openServing } from '../../../testkit/service/database.ts';
 import { watchedLog } from '../../../testkit/watch/logs.ts';

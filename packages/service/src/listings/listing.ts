@@ -1,6 +1,6 @@
 import type { Operation } from '@partner-network/contract/operations';
 import type { Access } from '@partner-network/http/handle';
-import type { ParameterValues } from '@partner-network/http/parameters/parameters';
+import type { ParameterValues } from '@partner-network/http/parameters';
 import type { KeyOnFile, Page, Reads } from '@partner-network/store/port';
 import type { Position } from '../cursors/cursors.ts';
 

@@ -6,8 +6,15 @@ import { type Environment, keyPrefixes } from '@partner-network/contract/environ
 import type { Rates } from '@partner-network/contract/openapi/document';
 import { openApiPath, operations, sandboxOrigin } from '@partner-network/contract/operations';
 import { fillIn } from '@partner-network/contract/sentence';
+import {
+  type Body,
+  bodyOf,
+  bodyOfBrotli,
+  bodyRoute,
+  freshBody,
+  redirect,
+} from '@partner-network/http/content';
 import type { Route } from '@partner-network/http/handle';
-import { type Body, bodyOf, bodyOfBrotli, bodyRoute, freshBody, redirect } from './body.ts';
 import { guideList } from './guide-list.ts';
 
 export interface Surroundings {

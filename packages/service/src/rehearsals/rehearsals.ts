@@ -7,6 +7,7 @@ import { httpBounds } from '@partner-network/common/bounds/http';
 import { maskKeys } from '@partner-network/common/text';
 import { within } from '@partner-network/common/timeout';
 import { basePath, operations } from '@partner-network/contract/operations';
+import { redirect } from '@partner-network/http/content';
 import {
   type Answer,
   answer,
@@ -20,7 +21,6 @@ import { headerValues, splitTarget } from '@partner-network/http/request';
 import type { Reads } from '@partner-network/store/port';
 import { identify, requireValid } from '../auth/authenticate.ts';
 import { createKeyCache, isGoodKey } from '../auth/key-cache.ts';
-import { redirect } from '../reference/body.ts';
 import { type RehearsalsBounds, rehearsalsBounds } from './bounds.ts';
 import { cutOff } from './connections.ts';
 import { faults, headersOf, nextCursor, type Page, shortened } from './faults.ts';

@@ -2,8 +2,8 @@
 import type { Environment } from '@partner-network/contract/environments';
 import { type ListingName, parametersBoundToCursor } from '@partner-network/contract/operations';
 import type { Exchange, Route } from '@partner-network/http/handle';
-import type { Overload } from '@partner-network/http/overload/overload';
-import { parseParameters, validParameters } from '@partner-network/http/parameters/parameters';
+import type { Overload } from '@partner-network/http/overload';
+import { parseParameters, validParameters } from '@partner-network/http/parameters';
 import type { Reads } from '@partner-network/store/port';
 import { identify, requireValid } from '../auth/authenticate.ts';
 import { requireScope } from '../auth/authorize.ts';

@@ -6,7 +6,7 @@ import { buildInfo } from '@partner-network/common/observability/process-metrics
 import { createStopSignal } from '@partner-network/common/signals';
 import { ownVersion } from '@partner-network/common/version';
 import { basePath } from '@partner-network/contract/operations';
-import { startHealth } from '@partner-network/http/operations/health';
+import { startHealth } from '@partner-network/http/health';
 import type { Served } from '@partner-network/store/served';
 import type { Logger } from 'pino';
 import type { ServeSettings } from '../settings/serve.ts';

@@ -4,7 +4,7 @@ import { type MetricRead, readMetrics } from '@partner-network/common/observabil
 import { watchThisProcess } from '@partner-network/common/observability/process-metrics';
 import { connectionsWithin, openFileLimit } from '@partner-network/common/open-files';
 import type { Route } from '@partner-network/http/handle';
-import { Overload } from '@partner-network/http/overload/overload';
+import { Overload } from '@partner-network/http/overload';
 import { createRequestMetrics } from '@partner-network/http/request-metrics';
 import { createHttpServer, listen, portOf, serveSite } from '@partner-network/http/server/server';
 import { openStore } from '@partner-network/store/engines';

@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { receiptsBounds } from '@partner-network/common/bounds/receipts';
 import fc from 'fast-check';
 import { anyCharacter } from '../../../../checks/fuzz/words.ts';
-import { Overload } from '../../../http/src/overload/overload.ts';
+import { Overload } from '../../../http/src/overload.ts';
 import { type Receipt, StoreUnavailable } from '../../../store/src/port.ts';
 import { balances, keys } from '../../../testkit/fixtures/fixture.ts';
 import { answersIn, assertUnavailable, errorsOf } from '../../../testkit/fixtures/http.ts';

@@ -5,7 +5,7 @@ import type { Output } from '@partner-network/common/command-line/output';
 import { createLog } from '@partner-network/common/observability/log';
 import { metric, metricOf, readMetrics } from '@partner-network/common/observability/metric';
 import { onStop } from '@partner-network/common/signals';
-import { startHealth } from '@partner-network/http/operations/health';
+import { startHealth } from '@partner-network/http/health';
 import type { ImportAudit, ImportKind, Store } from '@partner-network/store/port';
 import { createFeedStatus, type FeedStatus, followRecords, withLine } from '../../ingest/follow.ts';
 import { readJsonLines } from '../../ingest/read/json-lines.ts';

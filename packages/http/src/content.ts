@@ -1,6 +1,7 @@
+/** Content that is sent in the best encoding that the client accepts, and redirects. */
 import { promisify } from 'node:util';
-import type { Exchange, Route } from '@partner-network/http/handle';
-import { headerValues } from '@partner-network/http/request';
+import type { Exchange, Route } from './handle.ts';
+import { headerValues } from './request.ts';
 
 const encodings = ['br', 'gzip', 'identity'] as const;
 

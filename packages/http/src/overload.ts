@@ -23,8 +23,8 @@ import { metric } from '@partner-network/common/observability/metric';
 import { createSpellLog, type SpellLog } from '@partner-network/common/observability/spell-log';
 import { createWaitQueue, type WaitQueue } from '@partner-network/common/wait-queue';
 import type { Logger } from 'pino';
-import { refusal } from '../refusal.ts';
-import { createShedResponses } from './shed-responses.ts';
+import { commonHeaders, refusal } from './refusal.ts';
+import { newRequestId } from './request.ts';
 
 type Reason = 'loop' | 'requests' | 'partner';
 
@@ -211,4 +211,33 @@ export class Overload {
       if (!response.destroyed) this.#shedRequest(response, onShed);
     }
   }
+}
+
+/** The 503 of a shed request: as cheap as possible, and sent no faster than the process can afford. */
+const { status, headers, body } = refusal('SERVICE_UNAVAILABLE');
+
+/**
+ * Clients that retry immediately cost as much as served ones. Above `shedPerSecond`, 503s are delayed by up
+ * to `shedHoldMs`: the client waits meanwhile and sends nothing.
+ */
+export function createShedResponses(nowMs: () => number): (response: ServerResponse) => void {
+  const { shedPerSecond, shedBurst, shedHoldMs } = overloadBounds;
+  const intervalMs = 1_000 / shedPerSecond;
+  /** When the latest 503 was due. Each 503 adds an interval. It is never more than a burst ago. */
+  let dueMs = Number.NEGATIVE_INFINITY;
+
+  return (response) => {
+    const now = nowMs();
+    dueMs = Math.max(dueMs, now - shedBurst * intervalMs) + intervalMs;
+    dueMs = Math.min(dueMs, now + shedHoldMs);
+    if (dueMs <= now) send(response);
+    // Whole milliseconds, because Node keeps one list of timers for each duration.
+    else setTimeout(send, Math.ceil(dueMs - now), response);
+  };
+}
+
+function send(response: ServerResponse): void {
+  if (response.destroyed) return;
+  response.writeHead(status, [...commonHeaders(newRequestId()), ...headers]);
+  response.end(body);
 }

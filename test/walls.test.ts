@@ -23,8 +23,8 @@ const floors: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['tracing'],
     ['settings'],
     ['reference'],
-    ['rehearsals'],
     ['serve'],
+    ['rehearsals'],
   ],
   operator: [
     ['ingest', 'images', 'doctor'],

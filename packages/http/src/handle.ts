@@ -68,6 +68,8 @@ export interface Site {
   readonly requests?: RequestMetrics;
   /** The response to a path without a route. */
   readonly notFound?: Refusal;
+  /** Answers in place of `answer`, if something is wrapped around the site. */
+  readonly answer?: Answer;
 }
 
 /** Sends one response, and resolves to the number of characters that stay in memory until it is read. */

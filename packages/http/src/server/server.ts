@@ -6,7 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { httpBounds } from '@partner-network/common/bounds/http';
 import { OperatorError } from '@partner-network/common/operator-error';
 import type { Logger } from 'pino';
-import { type Answer, answer as answerByRoute, type Site } from '../handle.ts';
+import { answer as answerByRoute, type Site } from '../handle.ts';
 import type { Overload } from '../overload.ts';
 import { headerValues, isWellFormed } from '../request.ts';
 import { type Connection, Connections, isOver, type Room } from './connections.ts';
@@ -42,13 +42,11 @@ export function createHttpServer(bodyMs = 0): Server {
 interface Limits {
   readonly room: Room;
   readonly overload?: Pick<Overload, 'begin'> | undefined;
-  /** Answers a request in place of its route alone: rehearsals in a sandbox. */
-  readonly answer?: Answer | undefined;
 }
 
 /** Answers every request by its route. Data that is not a request gets an error response of the same form. */
-export function serveSite(server: Server, site: Site, { room, overload, answer = answerByRoute }: Limits) {
-  const { log, requests } = site;
+export function serveSite(server: Server, site: Site, { room, overload }: Limits) {
+  const { log, requests, answer = answerByRoute } = site;
   const connections = new Connections(server, room, log);
   let isDraining = false;
 

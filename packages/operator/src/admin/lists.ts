@@ -2,10 +2,10 @@
 import { isRequestId } from '@partner-network/common/ids';
 import { toTime } from '@partner-network/common/times';
 import { refusal } from '@partner-network/http/refusal';
+import { isOutcome, someOutcome } from '@partner-network/service/receipts/receipt';
 import type { ApiKey, GrantStatus, Receipt, Store } from '@partner-network/store/port';
 import { grantStatus, type ListedGrant, listGrants } from '../operations/grants.ts';
 import { keyStatus } from '../operations/keys.ts';
-import { isOutcome, someOutcome } from '../operations/receipts.ts';
 import type { Fields } from './request.ts';
 
 /** A page: the records, and where the next page begins. */

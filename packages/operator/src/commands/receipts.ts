@@ -3,10 +3,10 @@ import { optional, Problem, plainText } from '@partner-network/common/command-li
 import { type Column, issuedIdCells, neverShortened } from '@partner-network/common/command-line/table';
 import { isRequestId } from '@partner-network/common/ids';
 import { lengths } from '@partner-network/contract/limits';
+import { isOutcome, someOutcome } from '@partner-network/service/receipts/receipt';
 import type { Receipt } from '@partner-network/store/port';
 import { requireKey } from '../operations/keys.ts';
 import { requirePartner } from '../operations/partners.ts';
-import { isOutcome, someOutcome } from '../operations/receipts.ts';
 import { customerId, onDatabase, partnerId } from './database.ts';
 import { pruning } from './pruning.ts';
 

@@ -13,8 +13,8 @@ import { createLog } from '@partner-network/common/observability/log';
 import { OperatorError } from '@partner-network/common/operator-error';
 import { createStopSignal } from '@partner-network/common/signals';
 import { basePath } from '@partner-network/contract/operations';
+import { openSandboxService } from '@partner-network/service/rehearsals/rehearsals';
 import { drainOn } from '@partner-network/service/serve/drain';
-import { openService } from '@partner-network/service/serve/service';
 import { largestPort, listenSettings, logLevel } from '@partner-network/service/settings/listen';
 import { resolveSandbox } from '@partner-network/service/settings/sandbox';
 import { openStore } from '@partner-network/store/engines';
@@ -54,7 +54,7 @@ export const sandbox = command({
     const by = { actor: values.actor, action: 'sandbox' };
     const isDemo = await fillWithDemo(created, by).finally(created.close);
     await using opened = new AsyncDisposableStack();
-    const service = await openService(settings, log, opened, {
+    const service = await openSandboxService(settings, log, opened, {
       demoKey: demoKeys[0].text,
       beforeRequests: stop.listen,
     });

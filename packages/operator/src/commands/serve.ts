@@ -11,6 +11,11 @@ export const serve = command({
     const settings = resolveServe(config);
     if (cluster.isWorker)
       return (await import('@partner-network/service/serve/workers/worker')).serveAsWorker(settings);
+    // A worker would see only some requests of a rehearsal.
+    if (settings.workers === 1 && settings.environment === 'sandbox') {
+      const { openSandboxService } = await import('@partner-network/service/rehearsals/rehearsals');
+      return serveUntilStopped(settings, openSandboxService, output);
+    }
     if (settings.workers === 1) return serveUntilStopped(settings, openService, output);
     const { openWorkers } = await import('@partner-network/service/serve/workers/supervisor');
     return serveUntilStopped(settings, openWorkers, output);

@@ -9,8 +9,8 @@ import { createLog } from '@partner-network/common/observability/log';
 import { toTime } from '@partner-network/common/times';
 import { basePath, type ListingName } from '@partner-network/contract/operations';
 import { digestOfKey, newApiKey } from '@partner-network/service/auth/api-key';
+import { openSandboxService } from '@partner-network/service/rehearsals/rehearsals';
 import type { ScenarioName, Verdict } from '@partner-network/service/rehearsals/scenarios';
-import { openService } from '@partner-network/service/serve/service';
 import { listenSettings } from '@partner-network/service/settings/listen';
 import { resolveSandbox } from '@partner-network/service/settings/sandbox';
 import { openStore } from '@partner-network/store/engines';
@@ -34,7 +34,7 @@ export async function openPrivateSandbox(
   const settings = resolveSandbox(values, join(folder, 'sandbox.db'));
   const store = await openStore(settings.database, settings.environment, 'create');
   const accounts = await fill(store, scenarios).finally(store.close);
-  const { address } = await openService(settings, createLog(settings.logLevel), opened);
+  const { address } = await openSandboxService(settings, createLog(settings.logLevel), opened);
   return accounts.map(({ name, grant_id, apiKey }) => {
     const url = `${address}/rehearsals/${name}`;
     const ofCustomer = { PARTNER_NETWORK_CUSTOMER_ID: customer_id, PARTNER_NETWORK_GRANT_ID: grant_id };

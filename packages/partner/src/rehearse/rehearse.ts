@@ -18,8 +18,8 @@ import { table } from '@partner-network/common/command-line/table';
 import { OperatorError } from '@partner-network/common/operator-error';
 import { createStopSignal } from '@partner-network/common/signals';
 import { basePath, type ListingName } from '@partner-network/contract/operations';
-import { rehearsalsBounds } from '@partner-network/service/rehearsals/bounds';
 import {
+  rehearsalsBounds,
   scenarioList,
   scenarioNames,
   scenarios,

@@ -1,11 +1,12 @@
 /** The faults of the scenarios: what is sent in place of the page that the service made. */
+import type { ServerResponse } from 'node:http';
 import { errorRecord } from '@partner-network/contract/errors';
 import { brandsPerSecond, pageSize } from '@partner-network/contract/limits';
 import type { ListingName } from '@partner-network/contract/operations';
 import { Refusal, refusal } from '@partner-network/http/refusal';
-import { rehearsalsBounds } from './bounds.ts';
+import { rehearsedOutcomes } from '../receipts/receipt.ts';
 import { digestOf, type Run, type SentResponse } from './runs.ts';
-import { rehearsedOutcomes, type ScenarioName } from './scenarios.ts';
+import { rehearsalsBounds, type ScenarioName } from './scenarios.ts';
 
 /** A page, and the request for it. */
 export interface Page extends SentResponse {
@@ -134,4 +135,42 @@ const limitValue = /(?<=(?:^|&)limit=)(?:[2-9]|[1-9]\d|100)(?=&|$)/;
 export function shortened(query: string): string {
   if (parameter(query, 'limit') === undefined) return `${query}${query && '&'}limit=${pageSize.default / 2}`;
   return query.replace(limitValue, (limit) => String(Math.floor(Number(limit) / 2)));
+}
+
+/** Responses that are stalled, oldest first. They occupy connections that other clients need. */
+const stalled = new Set<ServerResponse>();
+
+/**
+ * Sends a part of a response. Its connection is closed at once if it is torn, or else after `stallMs` or when
+ * the service stops. `isTooLate` says that the client did not close it before `stallMs`.
+ */
+export function cutOff(
+  response: ServerResponse,
+  { cut, body }: SentResponse,
+  { stallMs, stopping }: { readonly stallMs: number; readonly stopping: AbortSignal },
+  onClosed: (isTooLate: boolean) => void,
+): void {
+  const late = AbortSignal.timeout(stallMs);
+  const signal = AbortSignal.any([late, stopping]);
+  const close = () => {
+    if (response.destroyed) return;
+    // First: the client's next request can come before the event `close`.
+    onClosed(late.aborted);
+    response.destroy();
+  };
+  response.once('close', () => {
+    stalled.delete(response);
+    onClosed(late.aborted);
+  });
+  signal.addEventListener('abort', close);
+  // The server would close a silent connection earlier.
+  response.setTimeout(0);
+  const bytes = Buffer.from(body as string);
+  if (cut === 'torn') response.write(bytes.subarray(0, bytes.length / 2), close);
+  else {
+    response.flushHeaders();
+    const [oldest] = stalled.add(response);
+    if (stalled.size > rehearsalsBounds.stalls) oldest?.destroy();
+  }
+  if (signal.aborted) close();
 }

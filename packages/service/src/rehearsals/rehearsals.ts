@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { httpBounds } from '@partner-network/common/bounds/http';
+import { originOf } from '@partner-network/common/host-and-port';
 import { maskKeys } from '@partner-network/common/text';
 import { within } from '@partner-network/common/timeout';
 import { basePath, operations } from '@partner-network/contract/operations';
@@ -16,22 +17,44 @@ import {
   type Route,
   type Routes,
   respond,
+  type Site,
 } from '@partner-network/http/handle';
-import { headerValues, splitTarget } from '@partner-network/http/request';
+import { commonHeaders, refusal } from '@partner-network/http/refusal';
+import { headerValues, newRequestId, splitTarget } from '@partner-network/http/request';
+import { createHttpServer, listen } from '@partner-network/http/server/server';
 import type { Reads } from '@partner-network/store/port';
 import { identify, requireValid } from '../auth/authenticate.ts';
 import { createKeyCache, isGoodKey } from '../auth/key-cache.ts';
-import { type RehearsalsBounds, rehearsalsBounds } from './bounds.ts';
-import { cutOff } from './connections.ts';
-import { faults, headersOf, nextCursor, type Page, shortened } from './faults.ts';
-import { keysIn } from './keys-in.ts';
-import { createRuns, type Run, type SentResponse } from './runs.ts';
-import { type ScenarioName, scenarioList, scenarios, type Verdict } from './scenarios.ts';
-import { openWatchedOrigin } from './watched-origin.ts';
+import { openService } from '../serve/service.ts';
+import { cutOff, faults, headersOf, nextCursor, type Page, shortened } from './faults.ts';
+import { createRuns, keysIn, type Run, type Runs, type SentResponse } from './runs.ts';
+import {
+  type RehearsalsBounds,
+  rehearsalsBounds,
+  type ScenarioName,
+  scenarioList,
+  scenarios,
+  type Verdict,
+} from './scenarios.ts';
 
-export type Rehearsals = Awaited<ReturnType<typeof openRehearsals>>;
+/** Opens a service with rehearsals around it. Only a sandbox has them, and only in one process. */
+export const openSandboxService: typeof openService = async (settings, log, opened, choices) => {
+  let rehearsals: Awaited<ReturnType<typeof openRehearsals>> | undefined;
+  const serving = await openService(settings, log, opened, {
+    ...choices,
+    wrap: async (site, store) => {
+      rehearsals = await openRehearsals(site, store, Date.now);
+      return rehearsals.site;
+    },
+  });
+  // Closed before the server, which waits for every response: a rehearsal may have stalled one.
+  opened.defer(() => rehearsals?.close());
+  return serving;
+};
 
+/** Wraps a site. Its requests outside of /rehearsals are answered as before. */
 export async function openRehearsals(
+  usualSite: Site,
   store: Pick<Reads, 'findKey'>,
   nowMs: () => number,
   bounds: RehearsalsBounds = rehearsalsBounds,
@@ -96,9 +119,9 @@ export async function openRehearsals(
     return sent.cut === undefined ? sent.body.length : 0;
   };
 
+  const routes = withRehearsals(usualSite.routes, verdictRoute);
   return {
-    answer: answerRehearsed,
-    routes: (usual: Routes) => withRehearsals(usual, verdictRoute),
+    site: { ...usualSite, routes, answer: answerRehearsed },
     close: () => {
       stopping.abort();
       watched.close();
@@ -182,4 +205,31 @@ function verdictOf(run: Run, scenario: ScenarioName, name: string): Verdict {
 function json({ headers }: Exchange, body: object): string {
   headers.push('Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store');
   return JSON.stringify(body);
+}
+
+/** The other address of the redirect, on this machine. It sees whether a client sends its key there. */
+async function openWatchedOrigin(runs: Runs) {
+  const host = '127.0.0.1';
+  const { headers, body } = refusal('NOT_FOUND');
+  const server = createHttpServer().on('request', (request, response) => {
+    const { url = '', method = '' } = request;
+    const watchId = url.split('/')[1]!;
+    const run = runs.findWatched(watchId);
+    if (run !== undefined) {
+      const { inAuthorization, elsewhere } = keysIn(request);
+      const reason =
+        'The client sent its key to another address. Do not follow redirects, or leave the key out.';
+      run.check('kept-its-key', (inAuthorization ?? elsewhere) === undefined, reason);
+      runs.add(run, method, origin + url.slice(1 + watchId.length), performance.now()).status = 404;
+    }
+    response.writeHead(404, [...commonHeaders(newRequestId()), ...headers]).end(body);
+  });
+  const origin = originOf(host, await listen(server, host, 0, '--port'));
+  // A start that fails after this must end the process.
+  server.unref();
+  const close = () => {
+    server.close();
+    server.closeAllConnections();
+  };
+  return { origin, close };
 }

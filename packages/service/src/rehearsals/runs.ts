@@ -1,11 +1,13 @@
 import { createHash, randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import { holdsKey, maskKeys } from '@partner-network/common/text';
-import { type RehearsalsBounds, rehearsalsBounds } from './bounds.ts';
-import { decoded } from './keys-in.ts';
+import { keyPattern } from '@partner-network/contract/environments';
 import {
   keptReasons,
   type PromiseName,
   promiseNames,
+  type RehearsalsBounds,
+  rehearsalsBounds,
   type ScenarioName,
   scenarios,
   type Verdict,
@@ -253,4 +255,17 @@ function shownTarget(target: string, characters: number): string {
   });
   // A copy, because a part of a string keeps the whole string in memory.
   return Buffer.from(shown.slice(0, characters)).toString();
+}
+
+const keyForm = new RegExp(keyPattern);
+
+/** The first text of the form of a key in the Authorization header, and in the rest of a request. */
+export function keysIn({ url, headers: { authorization = '', ...others } }: IncomingMessage) {
+  const keyIn = (text: string) => keyForm.exec(decoded(text))?.[0];
+  return { inAuthorization: keyIn(authorization), elsewhere: keyIn(JSON.stringify([url, others])) };
+}
+
+/** Decodes percent-encoding where it is valid. */
+function decoded(text: string): string {
+  return text.replace(/%[0-9a-f]{2}/gi, (code) => String.fromCharCode(Number.parseInt(code.slice(1), 16)));
 }

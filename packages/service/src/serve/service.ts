@@ -3,7 +3,7 @@ import { originOf } from '@partner-network/common/host-and-port';
 import { type MetricRead, readMetrics } from '@partner-network/common/observability/metric';
 import { watchThisProcess } from '@partner-network/common/observability/process-metrics';
 import { connectionsWithin, openFileLimit } from '@partner-network/common/open-files';
-import type { Route } from '@partner-network/http/handle';
+import type { Route, Site } from '@partner-network/http/handle';
 import { Overload } from '@partner-network/http/overload';
 import { createRequestMetrics } from '@partner-network/http/request-metrics';
 import { createHttpServer, listen, portOf, serveSite } from '@partner-network/http/server/server';
@@ -14,7 +14,6 @@ import type { Logger } from 'pino';
 import { openCursors } from '../cursors/key-refresh.ts';
 import { type OpenLimiters, openLimiters } from '../limiter/open.ts';
 import { createJournal } from '../receipts/journal.ts';
-import type { Rehearsals } from '../rehearsals/rehearsals.ts';
 import type { ServiceSettings } from '../settings/serve.ts';
 import { loadTracing } from '../tracing/load.ts';
 import type { Tracing } from '../tracing/open-telemetry.ts';
@@ -41,8 +40,8 @@ export interface Choices {
   /** The rate limit of a worker without Redis, which its supervisor decides. */
   readonly rateLimit?: OpenLimiters | undefined;
   readonly demoKey?: string;
-  /** One of several processes, which would each see some requests of a rehearsal: they have none. */
-  readonly isWorker?: boolean;
+  /** Wraps what answers the requests. */
+  readonly wrap?: (site: Site, store: Store) => Promise<Site>;
   /** Called before the first request can arrive. */
   readonly beforeRequests?: () => Promise<void>;
 }
@@ -95,17 +94,12 @@ export async function openService(
     connections: connectionsWithin(openFileLimit()),
     unreadCharacters: httpBounds.unreadCharacters,
   };
-  // Before `listen`: a worker can get a connection before `listen` resolves. A worker has no rehearsals: runs
-  // are in memory, and it would see only some requests of a run.
-  const rehearsals = given.isWorker ? undefined : await rehearsalsOf(parts);
-  const routes = await routesOf(parts, tracing);
-  const site = { routes: rehearsals?.routes(routes) ?? routes, log, requests };
-  const http = serveSite(server, site, { room, overload, answer: rehearsals?.answer });
+  const site = { routes: await routesOf(parts, tracing), log, requests };
+  // Before `listen`: a worker can get a connection before `listen` resolves.
+  const http = serveSite(server, (await given.wrap?.(site, store)) ?? site, { room, overload });
   await given.beforeRequests?.();
   await listen(server, host, port, '--port');
   opened.defer(http.close);
-  // Before the server, which waits for every response: a rehearsal may have stalled one.
-  opened.defer(() => rehearsals?.close());
   const metrics = [watched, store, rateLimit, journal, overload, requests, http].flatMap(
     (part) => part.metrics,
   );
@@ -125,11 +119,4 @@ async function routesOf(parts: Parts, tracing: Tracing | undefined): Promise<Rea
   if (tracing === undefined) return createApp(parts);
   const { tracedParts, tracedRoutes } = await import('../tracing/parts.ts');
   return tracedRoutes(createApp(tracedParts(parts, tracing)), tracing);
-}
-
-/** Rehearsals, which only a sandbox has. In production, nothing of them is loaded. */
-async function rehearsalsOf(parts: Parts): Promise<Rehearsals | undefined> {
-  if (parts.environment !== 'sandbox') return undefined;
-  const { openRehearsals } = await import('../rehearsals/rehearsals.ts');
-  return openRehearsals(parts.store, parts.nowMs);
 }

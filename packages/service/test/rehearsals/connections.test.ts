@@ -8,7 +8,7 @@ import type { BrandsQuery } from '../../../store/src/port.ts';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { startTestService, type TestService } from '../../../testkit/service/service.ts';
-import { rehearsalsBounds } from '../../src/rehearsals/bounds.ts';
+import { rehearsalsBounds } from '../../src/rehearsals/scenarios.ts';
 import { brands, notKept, verdictOf } from './client.ts';
 
 /** Writes a request to a socket of its own. */

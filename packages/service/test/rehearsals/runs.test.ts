@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { startTestService } from '../../../testkit/service/service.ts';
-import { rehearsalsBounds } from '../../src/rehearsals/bounds.ts';
 import { createRuns } from '../../src/rehearsals/runs.ts';
+import { rehearsalsBounds } from '../../src/rehearsals/scenarios.ts';
 import { brands, verdictOf } from './client.ts';
 
 const minute = 60_000;

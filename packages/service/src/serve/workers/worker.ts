@@ -23,10 +23,7 @@ export async function serveAsWorker(settings: ServeSettings): Promise<void> {
   await using opened = new AsyncDisposableStack();
   opened.defer(leaveSupervisor);
   const rateLimit = settings.redis === undefined ? limitersOfSupervisor(settings.rates, ask) : undefined;
-  serving = await openService(settings, createLog(settings.logLevel), opened, {
-    rateLimit,
-    isWorker: true,
-  });
+  serving = await openService(settings, createLog(settings.logLevel), opened, { rateLimit });
   void draining.promise.then(serving.drain);
   await stopped.promise;
 }

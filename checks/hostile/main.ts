@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { wholeNumber } from '../../packages/common/src/command-line/options.ts';
-import { openFileLimit } from '../../packages/common/src/open-files.ts';
+import { openFileLimit } from '../../packages/common/src/process.ts';
 import { fillFixture } from '../../packages/testkit/fixtures/fixture.ts';
 import { commandLine, serve } from '../../packages/testkit/fixtures/run.ts';
 import { megabytesOf } from '../bench/lib/cpu.ts';

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ownManifest } from '../../packages/common/src/version.ts';
+import { ownManifest } from '../../packages/common/src/process.ts';
 import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
 import { packServer } from '../../packages/testkit/package/installed.ts';
 import { runProgram, say, wholeRun, withDefault } from '../lib/program.ts';

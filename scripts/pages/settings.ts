@@ -1,4 +1,4 @@
-import { actor, reason } from '../../packages/common/src/command-line/actor.ts';
+import { actor, reason } from '../../packages/common/src/command-line/changes.ts';
 import { fileVariable, type Option } from '../../packages/common/src/command-line/options.ts';
 import { commonOptions } from '../../packages/operator/src/commands/database.ts';
 import { describedCommands } from '../../packages/partner-network/src/main.ts';

@@ -5,10 +5,9 @@ import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { httpBounds } from '../../packages/common/src/bounds/http.ts';
-import { ingestBounds } from '../../packages/common/src/bounds/ingest.ts';
-import { postgresBounds } from '../../packages/common/src/bounds/postgres.ts';
-import { receiptsBounds } from '../../packages/common/src/bounds/receipts.ts';
-import { tracingBounds } from '../../packages/common/src/bounds/tracing.ts';
+import { ingestBounds } from '../../packages/common/src/bounds/operator.ts';
+import { receiptsBounds, tracingBounds } from '../../packages/common/src/bounds/service.ts';
+import { postgresBounds } from '../../packages/common/src/bounds/store.ts';
 import { parseLine } from '../../packages/common/src/command-line/parse.ts';
 import { adminSettings } from '../../packages/operator/src/admin/settings.ts';
 import {

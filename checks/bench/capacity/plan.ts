@@ -1,7 +1,6 @@
 /** The arithmetic of docs/how-to/operators/capacity.md: from measured CPU times to cores and servers. */
-import { authBounds } from '../../../packages/common/src/bounds/auth.ts';
-import { postgresBounds } from '../../../packages/common/src/bounds/postgres.ts';
-import { receiptsBounds } from '../../../packages/common/src/bounds/receipts.ts';
+import { authBounds, receiptsBounds } from '../../../packages/common/src/bounds/service.ts';
+import { postgresBounds } from '../../../packages/common/src/bounds/store.ts';
 import { markdown } from '../lib/table.ts';
 
 /** CPU microseconds that `npm run bench -- capacity` measures. */

@@ -5,7 +5,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { commandLineBounds } from '@partner-network/common/bounds/command-line';
+import { commandLineBounds } from '@partner-network/common/bounds/common';
 import { brandsPerSecond } from '@partner-network/contract/limits';
 import { type ListingName, listBalances, listBrands } from '@partner-network/contract/operations';
 import { balanceSchema, brandSchema, errorRecordSchema } from '@partner-network/contract/records';

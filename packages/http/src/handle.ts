@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { httpBounds } from '@partner-network/common/bounds/http';
-import { outageOf } from '@partner-network/common/observability/spell-log';
+import { Unavailable } from '@partner-network/common/errors';
+import { outageOf } from '@partner-network/common/observability/failure-log';
 import { within } from '@partner-network/common/timeout';
-import { Unavailable } from '@partner-network/common/unavailable';
 import { errorRecord } from '@partner-network/contract/errors';
 import { allowedMethods } from '@partner-network/contract/operations';
 import type { Logger } from 'pino';

@@ -1,7 +1,7 @@
 import { httpBounds } from '@partner-network/common/bounds/http';
-import { originOf } from '@partner-network/common/host-and-port';
 import { type MetricRead, metric, readMetrics } from '@partner-network/common/observability/metric';
-import { openFileLimit, operatorsWithin } from '@partner-network/common/open-files';
+import { openFileLimit, operatorsWithin } from '@partner-network/common/process';
+import { originOf } from '@partner-network/common/text';
 import { errorRecord } from '@partner-network/contract/errors';
 import type { Logger } from 'pino';
 import type { Exchange, Route } from './handle.ts';

@@ -18,10 +18,10 @@
  * Meanwhile no timer runs, no operator is answered, and only one new connection is accepted.
  */
 import type { ServerResponse } from 'node:http';
-import { overloadBounds } from '@partner-network/common/bounds/overload';
+import { overloadBounds } from '@partner-network/common/bounds/http';
+import { createSpellLog, type SpellLog } from '@partner-network/common/observability/failure-log';
 import { metric } from '@partner-network/common/observability/metric';
-import { createSpellLog, type SpellLog } from '@partner-network/common/observability/spell-log';
-import { createWaitQueue, type WaitQueue } from '@partner-network/common/wait-queue';
+import { createWaitQueue, type WaitQueue } from '@partner-network/common/timeout';
 import type { Logger } from 'pino';
 import { commonHeaders, refusal } from './refusal.ts';
 import { newRequestId } from './request.ts';

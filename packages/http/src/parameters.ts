@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { httpBounds } from '@partner-network/common/bounds/http';
-import { suggest } from '@partner-network/common/suggest';
-import { brokenRule, echo, isPlainInteger } from '@partner-network/common/text';
+import { brokenRule, echo, isPlainInteger, suggest } from '@partner-network/common/text';
 import { type ErrorCode, type ErrorRecord, errorRecord } from '@partner-network/contract/errors';
 import { echoedCharacters, maxErrors } from '@partner-network/contract/limits';
 import { factsOf, type Operation, type Parameter, renamingTo } from '@partner-network/contract/operations';

@@ -4,7 +4,7 @@ import { EventEmitter, once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { httpBounds } from '../../common/src/bounds/http.ts';
-import { connectionsWithin, openFileLimit, operatorsWithin } from '../../common/src/open-files.ts';
+import { connectionsWithin, openFileLimit, operatorsWithin } from '../../common/src/process.ts';
 import { createCaller } from '../../testkit/fixtures/http.ts';
 import { until } from '../../testkit/fixtures/until.ts';
 import { wholeRoom } from '../../testkit/service/service.ts';

@@ -1,14 +1,13 @@
 import '@partner-network/common/bounds/relations';
 import { once } from 'node:events';
+import type { Output } from '@partner-network/common/command-line/command';
 import { type Command, exitUsage } from '@partner-network/common/command-line/command';
-import { helpColumns, helpOf } from '@partner-network/common/command-line/help';
-import type { Output } from '@partner-network/common/command-line/output';
+import { helpColumns, helpOf, withoutCommand } from '@partner-network/common/command-line/help';
 import { parseLine } from '@partner-network/common/command-line/parse';
-import { withoutCommand } from '@partner-network/common/command-line/without-command';
-import { ConclusiveError, InterruptedError, OperatorError } from '@partner-network/common/operator-error';
+import { ConclusiveError, InterruptedError, OperatorError } from '@partner-network/common/errors';
+import { ownVersion } from '@partner-network/common/process';
 import { endBy, onInterrupt } from '@partner-network/common/signals';
 import { maskSecrets, printable } from '@partner-network/common/text';
-import { ownVersion } from '@partner-network/common/version';
 import { StoreUnavailable } from '@partner-network/store/port';
 import { type Entry, groups } from './commands.ts';
 

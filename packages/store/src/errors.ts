@@ -1,8 +1,7 @@
 /** The errors of the storage port. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { storeBounds } from '@partner-network/common/bounds/store';
-import { ConclusiveError, OperatorError } from '@partner-network/common/operator-error';
-import { Unavailable } from '@partner-network/common/unavailable';
+import { ConclusiveError, OperatorError, Unavailable } from '@partner-network/common/errors';
 
 /** The database cannot answer now: unreachable, locked, out of disk. */
 export class StoreUnavailable extends Unavailable {}

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { cursorsBounds } from '../../common/src/bounds/cursors.ts';
+import { cursorsBounds } from '../../common/src/bounds/service.ts';
 import { toTime } from '../../common/src/times.ts';
 import { pluck } from '../../testkit/fixtures/pluck.ts';
 import { livingKeys, planRotation, type StoredCursorKey } from '../src/sql/cursor-keys.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { receiptsBounds } from '../../common/src/bounds/receipts.ts';
+import { receiptsBounds } from '../../common/src/bounds/service.ts';
 import { byTest } from '../../testkit/fixtures/fixture.ts';
 import { createPruning } from '../src/sql/prune.ts';
 import { plainSql } from '../src/sqlite/engine.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { postgresBounds } from '../../common/src/bounds/postgres.ts';
+import { postgresBounds } from '../../common/src/bounds/store.ts';
 import { StoreUnavailable } from '../src/port.ts';
 import { limitSlowNodes } from '../src/postgres/distribution/slow-nodes.ts';
 

@@ -1,6 +1,6 @@
 /** The contenders. A contender gets load for some seconds; its cost is its CPU time per answer. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { receiptsBounds } from '../../../../packages/common/src/bounds/receipts.ts';
+import { receiptsBounds } from '../../../../packages/common/src/bounds/service.ts';
 import { cpuSecondsOf, cpuSecondsOfFamily } from '../../lib/cpu.ts';
 import type { Generator } from '../../lib/load.ts';
 import { ask } from '../ask.ts';

@@ -1,7 +1,7 @@
 /** Postgres alone: the statement of a page of brands, run by pgbench. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { postgresBounds } from '../../../../packages/common/src/bounds/postgres.ts';
+import { postgresBounds } from '../../../../packages/common/src/bounds/store.ts';
 import { planSettings } from '../../../../packages/store/src/postgres/connections/session.ts';
 import { brandsPage } from '../../../../packages/store/src/postgres/statements.ts';
 import { temporaryFolder } from '../../../../packages/testkit/fixtures/folder.ts';

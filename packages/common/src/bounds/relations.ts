@@ -1,19 +1,17 @@
 /** Relations between bounds that the code relies on, checked when the process starts. */
 import { brandsPerSecond, lengths, maxErrors } from '@partner-network/contract/limits';
 import { operations } from '@partner-network/contract/operations';
-import { authBounds as auth } from './auth.ts';
-import { commandLineBounds as commandLine } from './command-line.ts';
-import { cursorsBounds as cursors } from './cursors.ts';
-import { doctorBounds as doctor } from './doctor.ts';
-import { httpBounds as http } from './http.ts';
-import { imagesBounds as images } from './images.ts';
-import { ingestBounds as ingest } from './ingest.ts';
-import { limiterBounds as limiter } from './limiter.ts';
-import { overloadBounds as overload } from './overload.ts';
-import { postgresBounds as postgres } from './postgres.ts';
-import { receiptsBounds as receipts } from './receipts.ts';
-import { storeBounds as store } from './store.ts';
-import { tracingBounds as tracing } from './tracing.ts';
+import { commandLineBounds as commandLine } from './common.ts';
+import { httpBounds as http, overloadBounds as overload } from './http.ts';
+import { doctorBounds as doctor, imagesBounds as images, ingestBounds as ingest } from './operator.ts';
+import {
+  authBounds as auth,
+  cursorsBounds as cursors,
+  limiterBounds as limiter,
+  receiptsBounds as receipts,
+  tracingBounds as tracing,
+} from './service.ts';
+import { postgresBounds as postgres, storeBounds as store } from './store.ts';
 
 /** The response time that is left to a request that waited for its turn as long as possible. */
 const leftMs = http.answerMs - overload.requestWaitMs;

@@ -1,7 +1,6 @@
-import { OperatorError } from '../operator-error.ts';
-import { jsonText } from './json.ts';
+import { OperatorError } from '../errors.ts';
+import { escapeUnprintable } from '../text.ts';
 import type { Options, Values } from './options.ts';
-import type { Output } from './output.ts';
 import type { Syntax } from './parse.ts';
 
 /** The exit status of a command line with a bad flag, variable or argument. */
@@ -33,4 +32,23 @@ export interface Report {
 export function printReport({ value, text, failure }: Report, isJson: boolean, output: Output): void {
   output.answer(isJson ? jsonText(value, 2) : text);
   if (failure !== undefined) throw new OperatorError(failure);
+}
+
+/** What a command prints: results to standard output, everything else to standard error. */
+export interface Output {
+  /** Prints a result, or a part of one, and a line end. */
+  answer(text: string): void;
+  /** Prints a part of a result that is too long for memory; resolves when there is room for more. */
+  write(lines: string): Promise<void>;
+  /** Prints a remark, a warning or an error on standard error. */
+  remark(text: string): void;
+}
+
+/** JSON for standard output. On a terminal, control characters in names are escaped. */
+export function shownJson(text: string): string {
+  return process.stdout.isTTY ? escapeUnprintable(text) : text;
+}
+
+export function jsonText(value: unknown, indent?: number): string {
+  return shownJson(JSON.stringify(value, null, indent));
 }

@@ -1,7 +1,6 @@
 /** Options of a command line: how flags and environment variables are read into values. */
 import { overlapSeconds } from '@partner-network/contract/limits';
-import { suggest } from '../suggest.ts';
-import { holdsKey, isCleanText, isLongerThan, isWebAddress } from '../text.ts';
+import { holdsKey, isCleanText, isLongerThan, isWebAddress, suggest } from '../text.ts';
 import { normalizeTime, parseDuration, toTime } from '../times.ts';
 
 /** What is wrong with a value, as the end of a sentence that begins with its flag or variable. */

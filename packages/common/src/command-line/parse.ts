@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { suggest } from '../suggest.ts';
-import { isCleanText } from '../text.ts';
+import { isCleanText, suggest } from '../text.ts';
 import { fileVariable, type Option, type Options, Problem, type Values } from './options.ts';
 
 /** Environment variables by name. */

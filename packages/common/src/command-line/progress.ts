@@ -1,4 +1,4 @@
-import { commandLineBounds } from '../bounds/command-line.ts';
+import { commandLineBounds } from '../bounds/common.ts';
 import { usualColumns } from './table.ts';
 
 /** Standard error. Progress is shown only if it is a terminal. */

@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import { keyPrefixPattern } from '@partner-network/contract/environments';
 import { type DestinationStream, type Logger, pino } from 'pino';
-import { observabilityBounds } from '../bounds/observability.ts';
+import { observabilityBounds } from '../bounds/common.ts';
 
 export function createLog(level: string, destination: DestinationStream = standardOutput()): Logger {
   return pino({ level, serializers: { err: (error) => loggedError(error) } }, destination);

@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { money, shortTime } from '../../src/command-line/amounts.ts';
-import { type Column, growingTable, neverShortened, table } from '../../src/command-line/table.ts';
-import { displayWidth } from '../../src/command-line/width.ts';
+import {
+  type Column,
+  displayWidth,
+  growingTable,
+  money,
+  neverShortened,
+  shorten,
+  shortTime,
+  table,
+} from '../../src/command-line/table.ts';
 
 interface Row {
   readonly name: string;
@@ -115,4 +122,66 @@ test('shows any value that a server sends instead of a text, an amount or a time
   assert.equal(lines.length, 1 + odd.length);
   assert.match(lines[7]!, /^\{"toString":1\} /);
   assert.doesNotMatch(lines.join(), /NaN|undefined|null/);
+});
+
+test('measures the width of a text in terminal cells', () => {
+  for (const [text, cells] of [
+    ['', 0],
+    ['plain', 5],
+    ['café', 4],
+    ['cafe\u0301', 4],
+    ['日本語', 6],
+    ['ｆｕｌｌ', 8],
+    ['한글', 4],
+    ['\u1112\u1161\u11ab', 2],
+    ['🦊', 2],
+    ['👨‍👩‍👧', 2],
+    ['👍🏽', 2],
+    ['🇩🇪', 2],
+    ['❤️', 2],
+    ['1️⃣', 2],
+    ['עברית', 5],
+    ['zero\u200bwidth', 9],
+    ['…█', 2],
+  ] as const) {
+    assert.equal(displayWidth(text), cells, text);
+  }
+});
+
+test('shortens a text to a width, and cuts through no character', () => {
+  for (const [text, cells, shown] of [
+    ['exactly', 7, 'exactly'],
+    ['a bit too long', 7, 'a bit …'],
+    ['日本語のお店', 7, '日本語…'],
+    ['日本語のお店', 6, '日本…'],
+    ['👨‍👩‍👧👨‍👩‍👧', 3, '👨‍👩‍👧…'],
+    ['cafe\u0301s', 4, 'caf…'],
+    ['any', 1, '…'],
+  ] as const) {
+    assert.equal(shorten(text, cells), shown);
+    assert.ok(displayWidth(shown) <= cells);
+  }
+});
+
+test('writes cents as dollars, to the last cent of the largest amounts', () => {
+  for (const [amount, shown] of [
+    [125_050, '$1,250.50'],
+    [-300, '-$3.00'],
+    [0, '$0.00'],
+    [-1, '-$0.01'],
+    [Number.MAX_SAFE_INTEGER, '$90,071,992,547,409.91'],
+    [Number.MIN_SAFE_INTEGER, '-$90,071,992,547,409.91'],
+  ] as const) {
+    assert.equal(money(amount, 'USD'), shown);
+  }
+});
+
+test('uses the decimals of the currency, and shows an unknown currency unchanged', () => {
+  assert.equal(money(125_050, 'JPY'), '¥125,050');
+  assert.equal(money(125_050, 'dollars'), '125050 dollars');
+});
+
+test('cuts a time to the minute', () => {
+  assert.equal(shortTime('2026-01-31T08:05:59.999Z'), '2026-01-31 08:05');
+  assert.equal(shortTime(undefined), '');
 });

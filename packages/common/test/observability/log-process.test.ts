@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { observabilityBounds } from '../../src/bounds/observability.ts';
+import { observabilityBounds } from '../../src/bounds/common.ts';
 
 const logModule = new URL('../../src/observability/log.ts', import.meta.url).href;
 

@@ -4,7 +4,7 @@ import { flushCompileCache } from 'node:module';
 import { type AddressInfo, Server as ListenerOnly, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { httpBounds } from '@partner-network/common/bounds/http';
-import { OperatorError } from '@partner-network/common/operator-error';
+import { OperatorError } from '@partner-network/common/errors';
 import type { Logger } from 'pino';
 import { answer as answerByRoute, type Site } from '../handle.ts';
 import type { Overload } from '../overload.ts';

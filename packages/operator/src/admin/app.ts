@@ -1,6 +1,6 @@
 /** The routes of the service. A request of the API walks: credentials, role, path, query, body, operation. */
 import { httpBounds } from '@partner-network/common/bounds/http';
-import { adminBounds } from '@partner-network/common/bounds/serve';
+import { adminBounds } from '@partner-network/common/bounds/operator';
 import { adminLimits } from '@partner-network/contract/admin/limits';
 import {
   type AdminOperation,

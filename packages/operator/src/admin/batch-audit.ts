@@ -1,4 +1,4 @@
-import { adminBounds } from '@partner-network/common/bounds/serve';
+import { adminBounds } from '@partner-network/common/bounds/operator';
 import type { Author, ImportAudit, ImportCounts, ImportKind, Store } from '@partner-network/store/port';
 import type { Logger } from 'pino';
 

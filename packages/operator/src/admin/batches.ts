@@ -5,11 +5,11 @@
  *     waiting --2 s--> 503           reading --30 s--> 408           writing --committed--> 200, 207 or 422
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import { adminBounds } from '@partner-network/common/bounds/serve';
+import { adminBounds } from '@partner-network/common/bounds/operator';
 import { storeBounds } from '@partner-network/common/bounds/store';
+import { Unavailable } from '@partner-network/common/errors';
 import { echo } from '@partner-network/common/text';
 import { within } from '@partner-network/common/timeout';
-import { Unavailable } from '@partner-network/common/unavailable';
 import { adminLimits } from '@partner-network/contract/admin/limits';
 import { echoedCharacters } from '@partner-network/contract/limits';
 import {

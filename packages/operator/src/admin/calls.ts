@@ -1,5 +1,5 @@
 /** Runs an operation for a key: role, path, query, body, handler. The API and the console share it. */
-import { adminBounds } from '@partner-network/common/bounds/serve';
+import { adminBounds } from '@partner-network/common/bounds/operator';
 import {
   type AdminOperation,
   type AdminOperationId,

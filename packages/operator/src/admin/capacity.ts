@@ -1,8 +1,8 @@
 /** Limits the memory and the work of batches. A request waits for its part of both, or gets a 503. */
 import type { ServerResponse } from 'node:http';
-import { adminBounds } from '@partner-network/common/bounds/serve';
+import { adminBounds } from '@partner-network/common/bounds/operator';
+import { Unavailable } from '@partner-network/common/errors';
 import { within } from '@partner-network/common/timeout';
-import { Unavailable } from '@partner-network/common/unavailable';
 import { refusal } from '@partner-network/http/refusal';
 
 const busy = () => new Unavailable('Too many batches are under way.');

@@ -1,5 +1,5 @@
 /** Keeps import runs for the next batch: a connection and its temporary tables take longer than a line. */
-import { adminBounds } from '@partner-network/common/bounds/serve';
+import { adminBounds } from '@partner-network/common/bounds/operator';
 import type { ImportBegin, ImportKind, ImportRun, Imports } from '@partner-network/store/port';
 
 type Borrowed = ImportRun & {

@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { commandLineBounds } from '@partner-network/common/bounds/command-line';
-import { shownJson } from '@partner-network/common/command-line/json';
-import { newest, printNewest, spanConflicts, timeSpan } from '@partner-network/common/command-line/newest';
+import { commandLineBounds } from '@partner-network/common/bounds/common';
+import type { Output } from '@partner-network/common/command-line/command';
+import { shownJson } from '@partner-network/common/command-line/command';
+import { newest, printNewest, spanConflicts, timeSpan } from '@partner-network/common/command-line/lists';
 import { addedIn, flag, optional, plainText } from '@partner-network/common/command-line/options';
-import type { Output } from '@partner-network/common/command-line/output';
 import { type Column, neverShortened } from '@partner-network/common/command-line/table';
 import { onStop } from '@partner-network/common/signals';
 import { lengths } from '@partner-network/contract/limits';

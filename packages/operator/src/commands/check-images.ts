@@ -1,11 +1,11 @@
-import { imagesBounds } from '@partner-network/common/bounds/images';
-import { counted } from '@partner-network/common/command-line/amounts';
-import { growingJson } from '@partner-network/common/command-line/json';
+import { imagesBounds } from '@partner-network/common/bounds/operator';
+import type { Output } from '@partner-network/common/command-line/command';
+import { growingJson } from '@partner-network/common/command-line/lists';
 import { flag, required } from '@partner-network/common/command-line/options';
-import type { Output } from '@partner-network/common/command-line/output';
 import { createProgress } from '@partner-network/common/command-line/progress';
 import { table } from '@partner-network/common/command-line/table';
-import { OperatorError } from '@partner-network/common/operator-error';
+import { OperatorError } from '@partner-network/common/errors';
+import { counted } from '@partner-network/common/text';
 import { checkBrandImages, type ImageReport } from '../images/check.ts';
 import { anywhere, publicOnly } from '../images/download.ts';
 import { requirePartner } from '../operations/partners.ts';

@@ -1,5 +1,5 @@
 import { flag } from '@partner-network/common/command-line/options';
-import { OperatorError } from '@partner-network/common/operator-error';
+import { OperatorError } from '@partner-network/common/errors';
 import type { CursorKey, CursorKeyRotation } from '@partner-network/store/port';
 import { changing, listReport, onDatabase } from './database.ts';
 

@@ -1,13 +1,14 @@
 /** What the commands on a database share. */
-import { commandLineBounds } from '@partner-network/common/bounds/command-line';
-import { actor, reason } from '@partner-network/common/command-line/actor';
+import { commandLineBounds } from '@partner-network/common/bounds/common';
+import { actor, reason } from '@partner-network/common/command-line/changes';
+import type { Output } from '@partner-network/common/command-line/command';
 import {
   type Command,
   command,
   printReport,
   type Report,
+  shownJson,
 } from '@partner-network/common/command-line/command';
-import { shownJson } from '@partner-network/common/command-line/json';
 import {
   flag,
   type Option,
@@ -18,10 +19,9 @@ import {
   type Reader,
   type Values,
 } from '@partner-network/common/command-line/options';
-import type { Output } from '@partner-network/common/command-line/output';
 import type { Syntax } from '@partner-network/common/command-line/parse';
 import { type Cells, table } from '@partner-network/common/command-line/table';
-import { OperatorError } from '@partner-network/common/operator-error';
+import { OperatorError } from '@partner-network/common/errors';
 import { isDots } from '@partner-network/common/text';
 import { isPast, normalizeTime } from '@partner-network/common/times';
 import { lengths } from '@partner-network/contract/limits';

@@ -1,8 +1,8 @@
-import { receiptsBounds } from '@partner-network/common/bounds/receipts';
-import { counted } from '@partner-network/common/command-line/amounts';
+import { receiptsBounds } from '@partner-network/common/bounds/service';
+import { confirm, yes } from '@partner-network/common/command-line/changes';
 import type { Command } from '@partner-network/common/command-line/command';
-import { confirm, yes } from '@partner-network/common/command-line/confirm';
 import { addedIn, durationMs, flag, required } from '@partner-network/common/command-line/options';
+import { counted } from '@partner-network/common/text';
 import { toTime } from '@partner-network/common/times';
 import type { Author, Store } from '@partner-network/store/port';
 import { changing } from './database.ts';

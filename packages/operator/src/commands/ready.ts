@@ -1,12 +1,11 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { commandLineBounds } from '@partner-network/common/bounds/command-line';
-import { command } from '@partner-network/common/command-line/command';
-import { jsonText } from '@partner-network/common/command-line/json';
+import { commandLineBounds } from '@partner-network/common/bounds/common';
+import { command, jsonText } from '@partner-network/common/command-line/command';
 import { defaulted, flag, optional, wholeNumber } from '@partner-network/common/command-line/options';
-import { originOf } from '@partner-network/common/host-and-port';
-import { OperatorError } from '@partner-network/common/operator-error';
+import { OperatorError } from '@partner-network/common/errors';
+import { originOf } from '@partner-network/common/text';
 import { within } from '@partner-network/common/timeout';
 import { drainingDetail } from '@partner-network/http/refusal';
 import { operationsAddress } from '@partner-network/service/settings/listen';

@@ -1,4 +1,4 @@
-import { newest, printNewest, spanConflicts, timeSpan } from '@partner-network/common/command-line/newest';
+import { newest, printNewest, spanConflicts, timeSpan } from '@partner-network/common/command-line/lists';
 import { optional, Problem, plainText } from '@partner-network/common/command-line/options';
 import { type Column, issuedIdCells, neverShortened } from '@partner-network/common/command-line/table';
 import { isRequestId } from '@partner-network/common/ids';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { commandLineBounds } from '@partner-network/common/bounds/command-line';
-import { actor } from '@partner-network/common/command-line/actor';
+import { commandLineBounds } from '@partner-network/common/bounds/common';
+import { actor } from '@partner-network/common/command-line/changes';
 import { command } from '@partner-network/common/command-line/command';
 import {
   addedIn,
@@ -9,8 +9,8 @@ import {
   setting,
   wholeNumber,
 } from '@partner-network/common/command-line/options';
+import { OperatorError } from '@partner-network/common/errors';
 import { createLog } from '@partner-network/common/observability/log';
-import { OperatorError } from '@partner-network/common/operator-error';
 import { createStopSignal } from '@partner-network/common/signals';
 import { basePath } from '@partner-network/contract/operations';
 import { openSandboxService } from '@partner-network/service/rehearsals/rehearsals';

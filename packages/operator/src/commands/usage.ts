@@ -1,4 +1,4 @@
-import { newest, printNewest, spanConflicts, timeSpan } from '@partner-network/common/command-line/newest';
+import { newest, printNewest, spanConflicts, timeSpan } from '@partner-network/common/command-line/lists';
 import { addedIn, defaulted, oneOf, optional, plainText } from '@partner-network/common/command-line/options';
 import { type Column, issuedIdCells, neverShortened } from '@partner-network/common/command-line/table';
 import { lengths } from '@partner-network/contract/limits';

@@ -1,5 +1,5 @@
 /** The paths of the console. */
-import { adminBounds } from '@partner-network/common/bounds/serve';
+import { adminBounds } from '@partner-network/common/bounds/operator';
 import { redirect } from '@partner-network/http/content';
 import type { Exchange, Route } from '@partner-network/http/handle';
 import { notFound } from '../admin/refusals.ts';

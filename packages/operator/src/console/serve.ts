@@ -1,14 +1,17 @@
 /** Serves the administrative API and the console until a signal arrives. */
 import { httpBounds } from '@partner-network/common/bounds/http';
-import { adminBounds } from '@partner-network/common/bounds/serve';
-import type { Output } from '@partner-network/common/command-line/output';
-import { originOf } from '@partner-network/common/host-and-port';
+import { adminBounds } from '@partner-network/common/bounds/operator';
+import type { Output } from '@partner-network/common/command-line/command';
 import { createLog } from '@partner-network/common/observability/log';
-import { metric, readMetrics } from '@partner-network/common/observability/metric';
-import { buildInfo, watchThisProcess } from '@partner-network/common/observability/process-metrics';
-import { connectionsWithin, openFileLimit } from '@partner-network/common/open-files';
+import {
+  buildInfo,
+  metric,
+  readMetrics,
+  watchThisProcess,
+} from '@partner-network/common/observability/metric';
+import { connectionsWithin, openFileLimit, ownVersion } from '@partner-network/common/process';
 import { createStopSignal } from '@partner-network/common/signals';
-import { ownVersion } from '@partner-network/common/version';
+import { originOf } from '@partner-network/common/text';
 import { adminLimits } from '@partner-network/contract/admin/limits';
 import { adminBasePath, adminOperations } from '@partner-network/contract/admin/operations';
 import { startHealth } from '@partner-network/http/health';

@@ -1,6 +1,6 @@
 /** Sessions of the console. A key is exchanged for a sealed cookie, which does not contain the key. */
 import { hash } from 'node:crypto';
-import { adminBounds } from '@partner-network/common/bounds/serve';
+import { adminBounds } from '@partner-network/common/bounds/operator';
 import { isPast, toTime } from '@partner-network/common/times';
 import type { Exchange } from '@partner-network/http/handle';
 import { headerValues } from '@partner-network/http/request';

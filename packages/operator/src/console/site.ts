@@ -1,6 +1,6 @@
 /** What happens before and after a page is made: the session, the form, the frame and the failures. */
 import querystring from 'node:querystring';
-import { adminBounds } from '@partner-network/common/bounds/serve';
+import { adminBounds } from '@partner-network/common/bounds/operator';
 import { holdsKey, isCleanText } from '@partner-network/common/text';
 import { adminLimits } from '@partner-network/contract/admin/limits';
 import { redirect } from '@partner-network/http/content';

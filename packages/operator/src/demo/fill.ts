@@ -1,4 +1,4 @@
-import { OperatorError } from '@partner-network/common/operator-error';
+import { OperatorError } from '@partner-network/common/errors';
 import { toTime } from '@partner-network/common/times';
 import { digestOfKey } from '@partner-network/service/auth/api-key';
 import { AlreadyExists, type Author, type ImportKind, type Store } from '@partner-network/store/port';

@@ -1,4 +1,4 @@
-import { doctorBounds } from '@partner-network/common/bounds/doctor';
+import { doctorBounds } from '@partner-network/common/bounds/operator';
 import { type Finding, failed, ok, skipped, warning } from '@partner-network/common/finding';
 import type { Environment } from '@partner-network/contract/environments';
 import type { RedisInspected } from '@partner-network/service/limiter/redis/inspect';

@@ -1,5 +1,5 @@
 import { statfsSync, statSync } from 'node:fs';
-import { doctorBounds } from '@partner-network/common/bounds/doctor';
+import { doctorBounds } from '@partner-network/common/bounds/operator';
 import { asOne, type Finding, failed, ok, skipped, warning } from '@partner-network/common/finding';
 import type { Place } from '@partner-network/store/inspection';
 

@@ -1,5 +1,5 @@
 import { asOne, type Finding, failed, ok, skipped } from '@partner-network/common/finding';
-import { openFileLimit } from '@partner-network/common/open-files';
+import { openFileLimit } from '@partner-network/common/process';
 import type { Environment } from '@partner-network/contract/environments';
 import { inspectRedis } from '@partner-network/service/limiter/redis/inspect';
 import { databaseConfig } from '@partner-network/service/settings/database';

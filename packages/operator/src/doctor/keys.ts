@@ -1,5 +1,5 @@
-import { cursorsBounds } from '@partner-network/common/bounds/cursors';
-import { doctorBounds } from '@partner-network/common/bounds/doctor';
+import { doctorBounds } from '@partner-network/common/bounds/operator';
+import { cursorsBounds } from '@partner-network/common/bounds/service';
 import { asOne, type Finding, failed, ok, warning } from '@partner-network/common/finding';
 import { toTime } from '@partner-network/common/times';
 import type { Inspection } from '@partner-network/store/inspection';

@@ -1,8 +1,8 @@
 /** Whether the instance at the operations address is ready and can write its receipts. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { doctorBounds } from '@partner-network/common/bounds/doctor';
+import { doctorBounds } from '@partner-network/common/bounds/operator';
 import { type Finding, failed, ok, skipped, warning } from '@partner-network/common/finding';
-import { originOf } from '@partner-network/common/host-and-port';
+import { originOf } from '@partner-network/common/text';
 import { everyInterface } from '@partner-network/service/settings/listen';
 import type { ServeConfig } from '@partner-network/service/settings/serve';
 

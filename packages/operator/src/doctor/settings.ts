@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer, isIP } from 'node:net';
-import { doctorBounds } from '@partner-network/common/bounds/doctor';
+import { doctorBounds } from '@partner-network/common/bounds/operator';
 import { asOne, type Finding, failed, ok, warning } from '@partner-network/common/finding';
-import { originOf } from '@partner-network/common/host-and-port';
+import { originOf } from '@partner-network/common/text';
 import { operations } from '@partner-network/contract/operations';
 import { databaseConfig } from '@partner-network/service/settings/database';
 import { everyInterface } from '@partner-network/service/settings/listen';

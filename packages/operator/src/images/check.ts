@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { imagesBounds } from '@partner-network/common/bounds/images';
+import { imagesBounds } from '@partner-network/common/bounds/operator';
 import { pageSize } from '@partner-network/contract/limits';
 import { publicAddressMark, type Reads } from '@partner-network/store/port';
 import { download, type Reach } from './download.ts';

@@ -1,7 +1,7 @@
 import { get as getHttp, type IncomingMessage } from 'node:http';
 import { get as getHttps, type RequestOptions } from 'node:https';
 import { isIP } from 'node:net';
-import { imagesBounds } from '@partner-network/common/bounds/images';
+import { imagesBounds } from '@partner-network/common/bounds/operator';
 import { isWebAddress } from '@partner-network/common/text';
 import { profileImage } from '@partner-network/contract/limits';
 import { isPublicAddress } from '@partner-network/service/settings/public-address';

@@ -1,6 +1,6 @@
 /** The failures of a brand's image: codes and their sentences. */
 
-import { imagesBounds } from '@partner-network/common/bounds/images';
+import { imagesBounds } from '@partner-network/common/bounds/operator';
 import { echo } from '@partner-network/common/text';
 import { echoedCharacters, profileImage } from '@partner-network/contract/limits';
 import { fillIn } from '@partner-network/contract/sentence';

@@ -1,7 +1,7 @@
 /** Resolves a host to its addresses. A host that is an address resolves to itself. */
 import { lookup, Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { imagesBounds } from '@partner-network/common/bounds/images';
+import { imagesBounds } from '@partner-network/common/bounds/operator';
 
 /** Rejects if the host has no address. */
 export type Resolve = (host: string) => Promise<readonly string[]>;

@@ -1,4 +1,4 @@
-import { ingestBounds } from '@partner-network/common/bounds/ingest';
+import { ingestBounds } from '@partner-network/common/bounds/operator';
 import type { ImportRow } from '@partner-network/store/port';
 
 /** Rows that are written together, limited in number and in text: a row may hold 1 MiB. */

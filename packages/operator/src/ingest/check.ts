@@ -1,4 +1,4 @@
-import { ingestBounds } from '@partner-network/common/bounds/ingest';
+import { ingestBounds } from '@partner-network/common/bounds/operator';
 import { brokenRule, isCleanText, isWebAddress } from '@partner-network/common/text';
 import { normalizeTime } from '@partner-network/common/times';
 import { lengths } from '@partner-network/contract/limits';

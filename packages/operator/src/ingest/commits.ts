@@ -1,4 +1,4 @@
-import { ingestBounds } from '@partner-network/common/bounds/ingest';
+import { ingestBounds } from '@partner-network/common/bounds/operator';
 import type { ImportKind, ImportResult, ImportRow, ImportRun, Imports } from '@partner-network/store/port';
 import { createBatch } from './batch.ts';
 import { isOutage, type Retry } from './retry.ts';

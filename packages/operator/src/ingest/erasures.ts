@@ -1,6 +1,6 @@
 /** Checks the erasure of a customer, as "export erasures" prints it. */
 
-import { ingestBounds } from '@partner-network/common/bounds/ingest';
+import { ingestBounds } from '@partner-network/common/bounds/operator';
 import { toTime } from '@partner-network/common/times';
 import { lengths } from '@partner-network/contract/limits';
 import type { ErasedCustomer } from '@partner-network/store/port';

@@ -1,4 +1,4 @@
-import { OperatorError } from '@partner-network/common/operator-error';
+import { OperatorError } from '@partner-network/common/errors';
 import type { Accounts, ImportCounts, ImportResult, ImportRow, Imports } from '@partner-network/store/port';
 import { openCommits } from './commits.ts';
 import type { ImportReport } from './import.ts';

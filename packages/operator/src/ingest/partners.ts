@@ -1,6 +1,6 @@
 /** Checks a partner with its keys, as "partners export" prints them. */
 
-import { commandLineBounds } from '@partner-network/common/bounds/command-line';
+import { commandLineBounds } from '@partner-network/common/bounds/common';
 import { isDots } from '@partner-network/common/text';
 import { partnerName } from '@partner-network/contract/admin/records';
 import { type Environment, environments } from '@partner-network/contract/environments';

@@ -1,4 +1,4 @@
-import { ingestBounds } from '@partner-network/common/bounds/ingest';
+import { ingestBounds } from '@partner-network/common/bounds/operator';
 import { newId } from '@partner-network/common/ids';
 import { isDots } from '@partner-network/common/text';
 import { toTime } from '@partner-network/common/times';

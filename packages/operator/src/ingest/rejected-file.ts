@@ -1,6 +1,5 @@
 import { closeSync, fchmodSync, fstatSync, openSync, type Stats, writeFileSync } from 'node:fs';
-import { whyNotWritten } from '@partner-network/common/file-error';
-import { OperatorError } from '@partner-network/common/operator-error';
+import { OperatorError, whyNotWritten } from '@partner-network/common/errors';
 import type { Rejection } from './rejections.ts';
 
 export type RejectedFile = ReturnType<typeof openRejectedFile>;

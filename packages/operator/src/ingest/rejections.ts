@@ -1,8 +1,7 @@
 /** Why an import does not take a line: codes and their sentences. */
 
-import { ingestBounds } from '@partner-network/common/bounds/ingest';
-import { suggest } from '@partner-network/common/suggest';
-import { echo } from '@partner-network/common/text';
+import { ingestBounds } from '@partner-network/common/bounds/operator';
+import { echo, suggest } from '@partner-network/common/text';
 import { echoedCharacters } from '@partner-network/contract/limits';
 import { fillIn } from '@partner-network/contract/sentence';
 import type { RefusedLine } from '@partner-network/store/port';

@@ -1,5 +1,5 @@
-import { ingestBounds } from '@partner-network/common/bounds/ingest';
-import { OperatorError } from '@partner-network/common/operator-error';
+import { ingestBounds } from '@partner-network/common/bounds/operator';
+import { OperatorError } from '@partner-network/common/errors';
 import { inWords } from '@partner-network/common/times';
 import { StoreLocked, StoreUnavailable } from '@partner-network/store/port';
 

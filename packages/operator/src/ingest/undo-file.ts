@@ -1,7 +1,6 @@
 import { closeSync, fstatSync, fsyncSync, openSync, statSync, unlinkSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { whyNotWritten } from '@partner-network/common/file-error';
-import { OperatorError } from '@partner-network/common/operator-error';
+import { OperatorError, whyNotWritten } from '@partner-network/common/errors';
 
 /** Creates the file for the lines that take an import back. The store writes and syncs it. */
 export function openUndoFile(path: string) {

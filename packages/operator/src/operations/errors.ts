@@ -1,4 +1,4 @@
-import { OperatorError } from '@partner-network/common/operator-error';
+import { OperatorError } from '@partner-network/common/errors';
 import { isPast } from '@partner-network/common/times';
 import { ExpiryNotInFuture } from '@partner-network/store/port';
 

@@ -1,5 +1,5 @@
 /** What a change of a key means, for the command line and for the administrative API. */
-import { ConclusiveError } from '@partner-network/common/operator-error';
+import { ConclusiveError } from '@partner-network/common/errors';
 import { isPast, toTime } from '@partner-network/common/times';
 import { adminKeyPrefixes, type KeyPrefixes, keyPrefixes } from '@partner-network/contract/environments';
 import type { Scope } from '@partner-network/contract/scopes';

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { commandLineBounds } from '../../../common/src/bounds/command-line.ts';
+import { commandLineBounds } from '../../../common/src/bounds/common.ts';
 import { parseLine } from '../../../common/src/command-line/parse.ts';
 import { startHealth } from '../../../http/src/health.ts';
 import { StoreUnavailable } from '../../../store/src/port.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
-import { commandLineBounds } from '../../../common/src/bounds/command-line.ts';
+import { commandLineBounds } from '../../../common/src/bounds/common.ts';
 import { toTime } from '../../../common/src/times.ts';
 import type { Receipt, Store } from '../../../store/src/port.ts';
 import { receiptAt } from '../../../store/test/suite/receipts.ts';

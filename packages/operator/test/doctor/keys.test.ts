@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Scope } from '@partner-network/contract/scopes';
-import { cursorsBounds } from '../../../common/src/bounds/cursors.ts';
+import { cursorsBounds } from '../../../common/src/bounds/service.ts';
 import { toTime } from '../../../common/src/times.ts';
 import type { AdminKey, ApiKey, Store } from '../../../store/src/port.ts';
 import { byTest } from '../../../testkit/fixtures/fixture.ts';

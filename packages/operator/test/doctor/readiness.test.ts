@@ -1,7 +1,7 @@
 /** What /readyz and doctor say of a database that cannot be listed or written. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { postgresBounds } from '../../../common/src/bounds/postgres.ts';
+import { postgresBounds } from '../../../common/src/bounds/store.ts';
 import type { Finding } from '../../../common/src/finding.ts';
 import { balancesUnderAnyGrant } from '../../../store/src/postgres/statements.ts';
 import { createAdminKeys, startAdmin } from '../../../testkit/admin/started.ts';

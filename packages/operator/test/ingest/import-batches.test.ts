@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ingestBounds } from '../../../common/src/bounds/ingest.ts';
+import { ingestBounds } from '../../../common/src/bounds/operator.ts';
 import type { ImportRow, Store } from '../../../store/src/port.ts';
 import { pluck } from '../../../testkit/fixtures/pluck.ts';
 import { followRecords } from '../../src/ingest/follow.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ingestBounds } from '../../../common/src/bounds/ingest.ts';
+import { ingestBounds } from '../../../common/src/bounds/operator.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { createFeedStatus, followRecords } from '../../src/ingest/follow.ts';
 import { readJsonLines } from '../../src/ingest/read/json-lines.ts';

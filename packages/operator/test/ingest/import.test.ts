@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ingestBounds } from '../../../common/src/bounds/ingest.ts';
+import { ingestBounds } from '../../../common/src/bounds/operator.ts';
 import { balances, brands } from '../../../store/test/suite/records.ts';
 import { byTest, createdAt } from '../../../testkit/fixtures/fixture.ts';
 import { pluck } from '../../../testkit/fixtures/pluck.ts';

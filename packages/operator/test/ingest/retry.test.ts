@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { ingestBounds } from '../../../common/src/bounds/ingest.ts';
-import { OperatorError } from '../../../common/src/operator-error.ts';
+import { ingestBounds } from '../../../common/src/bounds/operator.ts';
+import { OperatorError } from '../../../common/src/errors.ts';
 import { StoreLocked, StoreUnavailable } from '../../../store/src/port.ts';
 import { createRetry } from '../../src/ingest/retry.ts';
 

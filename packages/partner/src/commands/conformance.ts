@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { commandLineBounds } from '@partner-network/common/bounds/command-line';
-import { counted } from '@partner-network/common/command-line/amounts';
+import { commandLineBounds } from '@partner-network/common/bounds/common';
 import { command, printReport } from '@partner-network/common/command-line/command';
-import { type JunitCase, junitXml } from '@partner-network/common/command-line/junit';
 import {
   addedIn,
   defaulted,
@@ -16,10 +14,10 @@ import {
   plainText,
   variableOnly,
 } from '@partner-network/common/command-line/options';
-import { writeReport } from '@partner-network/common/command-line/report-file';
+import { type JunitCase, junitXml, writeReport } from '@partner-network/common/command-line/reports';
 import { table } from '@partner-network/common/command-line/table';
-import { OperatorError } from '@partner-network/common/operator-error';
-import { echo } from '@partner-network/common/text';
+import { OperatorError } from '@partner-network/common/errors';
+import { counted, echo } from '@partner-network/common/text';
 import { lengths } from '@partner-network/contract/limits';
 import { basePath } from '@partner-network/contract/operations';
 import { allCases } from '../conformance/cases/index.ts';

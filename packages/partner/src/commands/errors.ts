@@ -1,6 +1,6 @@
 import { ApiError, ConnectionError, PartnerNetworkError, TimeoutError } from '@partner-network/client';
-import { commandLineBounds } from '@partner-network/common/bounds/command-line';
-import { OperatorError } from '@partner-network/common/operator-error';
+import { commandLineBounds } from '@partner-network/common/bounds/common';
+import { OperatorError } from '@partner-network/common/errors';
 import { echo } from '@partner-network/common/text';
 import { sandboxAddress } from '@partner-network/contract/operations';
 import { fillIn } from '@partner-network/contract/sentence';

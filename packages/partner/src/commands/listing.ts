@@ -1,11 +1,11 @@
 /** The commands that a partner runs: they list records over HTTP with an API key, without a database. */
 
 import { type ListBrandsParams, type PageList, PartnerNetwork } from '@partner-network/client';
-import { commandLineBounds } from '@partner-network/common/bounds/command-line';
-import { type Command, command } from '@partner-network/common/command-line/command';
-import { growingJson, jsonText } from '@partner-network/common/command-line/json';
+import { commandLineBounds } from '@partner-network/common/bounds/common';
+import type { Output } from '@partner-network/common/command-line/command';
+import { type Command, command, jsonText } from '@partner-network/common/command-line/command';
+import { growingJson } from '@partner-network/common/command-line/lists';
 import type { Options, Values } from '@partner-network/common/command-line/options';
-import type { Output } from '@partner-network/common/command-line/output';
 import { type Column, growingTable } from '@partner-network/common/command-line/table';
 import { pageSize } from '@partner-network/contract/limits';
 import type { ListingName } from '@partner-network/contract/operations';

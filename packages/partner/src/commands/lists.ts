@@ -1,4 +1,3 @@
-import { money, shortTime } from '@partner-network/common/command-line/amounts';
 import {
   defaulted,
   oneOf,
@@ -6,7 +5,7 @@ import {
   plainText,
   required,
 } from '@partner-network/common/command-line/options';
-import { issuedIdCells, neverShortened } from '@partner-network/common/command-line/table';
+import { issuedIdCells, money, neverShortened, shortTime } from '@partner-network/common/command-line/table';
 import { lengths } from '@partner-network/contract/limits';
 import { balanceSchema } from '@partner-network/contract/records';
 import { partnerListing } from './listing.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { commandLineBounds } from '@partner-network/common/bounds/command-line';
+import { commandLineBounds } from '@partner-network/common/bounds/common';
 import { parseLine } from '@partner-network/common/command-line/parse';
 import { newId } from '@partner-network/common/ids';
 import { createLog } from '@partner-network/common/observability/log';

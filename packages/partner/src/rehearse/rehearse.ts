@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { commandLineBounds as bounds } from '@partner-network/common/bounds/command-line';
+import { commandLineBounds as bounds } from '@partner-network/common/bounds/common';
 import { command, exitUsage, printReport } from '@partner-network/common/command-line/command';
-import { junitXml } from '@partner-network/common/command-line/junit';
 import {
   addedIn,
   defaulted,
@@ -13,9 +12,9 @@ import {
   repeated,
   wholeNumber,
 } from '@partner-network/common/command-line/options';
-import { writeReport } from '@partner-network/common/command-line/report-file';
+import { junitXml, writeReport } from '@partner-network/common/command-line/reports';
 import { table } from '@partner-network/common/command-line/table';
-import { OperatorError } from '@partner-network/common/operator-error';
+import { OperatorError } from '@partner-network/common/errors';
 import { createStopSignal } from '@partner-network/common/signals';
 import { basePath, type ListingName } from '@partner-network/contract/operations';
 import {

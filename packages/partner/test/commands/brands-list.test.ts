@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { authBounds } from '../../../common/src/bounds/auth.ts';
+import { authBounds } from '../../../common/src/bounds/service.ts';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { run, spawnCommand, start } from '../../../testkit/fixtures/run.ts';
 import { listenOnAnyPort } from '../../../testkit/servers/free-port.ts';

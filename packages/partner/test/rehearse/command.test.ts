@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { exitUsage } from '../../../common/src/command-line/command.ts';
 import { parseLine } from '../../../common/src/command-line/parse.ts';
-import { OperatorError } from '../../../common/src/operator-error.ts';
+import { OperatorError } from '../../../common/src/errors.ts';
 import {
   promiseNames,
   scenarioNames,

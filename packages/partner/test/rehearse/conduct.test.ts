@@ -1,7 +1,7 @@
 /** The shipped client keeps every promise of every rehearsal. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { commandLineBounds } from '@partner-network/common/bounds/command-line';
+import { commandLineBounds } from '@partner-network/common/bounds/common';
 import type { ListingName } from '@partner-network/contract/operations';
 import { PartnerNetwork } from '../../../client/src/index.ts';
 import { scenarioList } from '../../../service/src/rehearsals/scenarios.ts';

@@ -1,4 +1,4 @@
-import { authBounds } from '@partner-network/common/bounds/auth';
+import { authBounds } from '@partner-network/common/bounds/service';
 import type { KeyOnFile } from '@partner-network/store/port';
 
 export type KeyCache<Key = KeyOnFile> = ReturnType<typeof createKeyCache<Key>>;

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createSecretKey, randomFillSync } from 'node:crypto';
-import { cursorsBounds } from '@partner-network/common/bounds/cursors';
+import { cursorsBounds } from '@partner-network/common/bounds/service';
 import type { Environment } from '@partner-network/contract/environments';
 import { lengths } from '@partner-network/contract/limits';
 import { refusal } from '@partner-network/http/refusal';

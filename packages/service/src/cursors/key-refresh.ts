@@ -1,8 +1,8 @@
 /** Cursors whose keys are read every half second, so that a rotation needs no restart. */
 
-import { cursorsBounds } from '@partner-network/common/bounds/cursors';
-import { createOutageLog } from '@partner-network/common/observability/outage-log';
-import { OperatorError } from '@partner-network/common/operator-error';
+import { cursorsBounds } from '@partner-network/common/bounds/service';
+import { OperatorError } from '@partner-network/common/errors';
+import { createOutageLog } from '@partner-network/common/observability/failure-log';
 import { type CursorKey, type Store, StoreUnavailable } from '@partner-network/store/port';
 import type { Logger } from 'pino';
 import { type CursorScope, type Cursors, createCursors, type Position } from './cursors.ts';

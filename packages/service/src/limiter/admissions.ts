@@ -1,4 +1,4 @@
-import { limiterBounds } from '@partner-network/common/bounds/limiter';
+import { limiterBounds } from '@partner-network/common/bounds/service';
 import type { Decision } from './port.ts';
 
 /** The times of one partner's admissions in the last second, in a ring buffer as large as the rate. */

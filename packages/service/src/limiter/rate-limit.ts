@@ -1,4 +1,4 @@
-import { limiterBounds } from '@partner-network/common/bounds/limiter';
+import { limiterBounds } from '@partner-network/common/bounds/service';
 import { errorRecord } from '@partner-network/contract/errors';
 import { Refusal } from '@partner-network/http/refusal';
 import type { Limiter } from './port.ts';

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
-import { receiptsBounds } from '@partner-network/common/bounds/receipts';
-import { createOutageLog } from '@partner-network/common/observability/outage-log';
+import { receiptsBounds } from '@partner-network/common/bounds/service';
+import { createOutageLog } from '@partner-network/common/observability/failure-log';
 import { outside } from '@partner-network/common/observability/span';
 import { within } from '@partner-network/common/timeout';
 import { PartlyWritten } from '@partner-network/store/port';

@@ -1,4 +1,4 @@
-import { receiptsBounds } from '@partner-network/common/bounds/receipts';
+import { receiptsBounds } from '@partner-network/common/bounds/service';
 import { metric } from '@partner-network/common/observability/metric';
 import { toTime } from '@partner-network/common/times';
 import type { JournalWrites, KeyOnFile, Receipt } from '@partner-network/store/port';

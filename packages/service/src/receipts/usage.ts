@@ -1,4 +1,4 @@
-import { receiptsBounds } from '@partner-network/common/bounds/receipts';
+import { receiptsBounds } from '@partner-network/common/bounds/service';
 import { toTime } from '@partner-network/common/times';
 import type { KeyOnFile, UsageCount } from '@partner-network/store/port';
 import type { BatchWriter } from './batch-writer.ts';

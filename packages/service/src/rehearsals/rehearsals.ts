@@ -4,8 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { httpBounds } from '@partner-network/common/bounds/http';
-import { originOf } from '@partner-network/common/host-and-port';
-import { maskKeys } from '@partner-network/common/text';
+import { maskKeys, originOf } from '@partner-network/common/text';
 import { within } from '@partner-network/common/timeout';
 import { basePath, operations } from '@partner-network/contract/operations';
 import { redirect } from '@partner-network/http/content';

@@ -1,4 +1,4 @@
-import { observabilityBounds } from '@partner-network/common/bounds/observability';
+import { observabilityBounds } from '@partner-network/common/bounds/common';
 import { type MetricRead, metric, readMetrics } from '@partner-network/common/observability/metric';
 import { within } from '@partner-network/common/timeout';
 import { toTime } from '@partner-network/common/times';

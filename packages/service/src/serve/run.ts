@@ -1,10 +1,9 @@
-import { serveBounds } from '@partner-network/common/bounds/serve';
-import type { Output } from '@partner-network/common/command-line/output';
+import { serveBounds } from '@partner-network/common/bounds/service';
+import type { Output } from '@partner-network/common/command-line/command';
 import { createLog } from '@partner-network/common/observability/log';
-import { readMetrics } from '@partner-network/common/observability/metric';
-import { buildInfo } from '@partner-network/common/observability/process-metrics';
+import { buildInfo, readMetrics } from '@partner-network/common/observability/metric';
+import { ownVersion } from '@partner-network/common/process';
 import { createStopSignal } from '@partner-network/common/signals';
-import { ownVersion } from '@partner-network/common/version';
 import { basePath } from '@partner-network/contract/operations';
 import { startHealth } from '@partner-network/http/health';
 import type { Served } from '@partner-network/store/served';

@@ -1,8 +1,7 @@
 import { httpBounds } from '@partner-network/common/bounds/http';
-import { originOf } from '@partner-network/common/host-and-port';
-import { type MetricRead, readMetrics } from '@partner-network/common/observability/metric';
-import { watchThisProcess } from '@partner-network/common/observability/process-metrics';
-import { connectionsWithin, openFileLimit } from '@partner-network/common/open-files';
+import { type MetricRead, readMetrics, watchThisProcess } from '@partner-network/common/observability/metric';
+import { connectionsWithin, openFileLimit } from '@partner-network/common/process';
+import { originOf } from '@partner-network/common/text';
 import type { Route, Site } from '@partner-network/http/handle';
 import { Overload } from '@partner-network/http/overload';
 import { createRequestMetrics } from '@partner-network/http/request-metrics';

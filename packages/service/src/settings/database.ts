@@ -1,5 +1,5 @@
 /** The settings of the database, which most commands of operators share. */
-import { postgresBounds } from '@partner-network/common/bounds/postgres';
+import { postgresBounds } from '@partner-network/common/bounds/store';
 import {
   oneOf,
   orInFile,

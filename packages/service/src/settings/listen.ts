@@ -1,6 +1,6 @@
 /** The settings of the address for partners, which a sandbox has too, and of the one for operators. */
-import { commandLineBounds } from '@partner-network/common/bounds/command-line';
-import { limiterBounds } from '@partner-network/common/bounds/limiter';
+import { commandLineBounds } from '@partner-network/common/bounds/common';
+import { limiterBounds } from '@partner-network/common/bounds/service';
 import {
   type Option,
   oneOf,

@@ -1,4 +1,4 @@
-import { postgresBounds } from '@partner-network/common/bounds/postgres';
+import { postgresBounds } from '@partner-network/common/bounds/store';
 import type { Values } from '@partner-network/common/command-line/options';
 import { type listenSettings, resolveListen } from './listen.ts';
 import type { ServiceSettings } from './serve.ts';

@@ -1,6 +1,5 @@
 /** The settings of `serve`, and what the service is built with. */
-import { limiterBounds } from '@partner-network/common/bounds/limiter';
-import { serveBounds } from '@partner-network/common/bounds/serve';
+import { limiterBounds, serveBounds } from '@partner-network/common/bounds/service';
 import {
   orInFile,
   Problem,
@@ -8,7 +7,7 @@ import {
   type Values,
   wholeNumber,
 } from '@partner-network/common/command-line/options';
-import { instanceName } from '@partner-network/common/instance';
+import { instanceName } from '@partner-network/common/process';
 import type { StoreOptions } from '@partner-network/store/address';
 import { parseRedisUrl, type RedisAddress } from '../limiter/redis/url.ts';
 import { conflictsOfTracing, tracesOf, tracingSettings } from '../tracing/settings.ts';

@@ -1,6 +1,6 @@
 import type { ReadableSpan, SpanExporter, SpanProcessor } from '@opentelemetry/sdk-trace';
 import { BatchSpanProcessor } from '@opentelemetry/sdk-trace';
-import { tracingBounds } from '@partner-network/common/bounds/tracing';
+import { tracingBounds } from '@partner-network/common/bounds/service';
 import { within } from '@partner-network/common/timeout';
 import type { Logger } from 'pino';
 

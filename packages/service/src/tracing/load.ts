@@ -1,5 +1,5 @@
-import { OperatorError } from '@partner-network/common/operator-error';
-import { ownManifest } from '@partner-network/common/version';
+import { OperatorError } from '@partner-network/common/errors';
+import { ownManifest } from '@partner-network/common/process';
 
 /** Loads OpenTelemetry. It is two thirds of what would be installed, so our package does not bring it. */
 export async function loadTracing() {

@@ -16,11 +16,10 @@ import {
   serviceNameEnvDetector,
 } from '@opentelemetry/resources';
 import { AlwaysOnSampler, TracerProvider } from '@opentelemetry/sdk-trace';
-import { tracingBounds } from '@partner-network/common/bounds/tracing';
-import { instanceName } from '@partner-network/common/instance';
+import { tracingBounds } from '@partner-network/common/bounds/service';
 import type { Attributes, Span } from '@partner-network/common/observability/span';
+import { instanceName, ownVersion } from '@partner-network/common/process';
 import { within } from '@partner-network/common/timeout';
-import { ownVersion } from '@partner-network/common/version';
 import type { Environment } from '@partner-network/contract/environments';
 import type { DatabaseAddress } from '@partner-network/store/address';
 import type { Logger } from 'pino';

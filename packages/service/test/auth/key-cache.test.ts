@@ -1,7 +1,7 @@
 /** Which keys are cached, and for how long. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { authBounds } from '../../../common/src/bounds/auth.ts';
+import { authBounds } from '../../../common/src/bounds/service.ts';
 import type { KeyOnFile } from '../../../store/src/port.ts';
 import { apiKeyOf } from '../../src/auth/api-key.ts';
 import { identify } from '../../src/auth/authenticate.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { type TestContext, test } from 'node:test';
-import { receiptsBounds } from '@partner-network/common/bounds/receipts';
+import { receiptsBounds } from '@partner-network/common/bounds/service';
 import fc from 'fast-check';
 import { anyCharacter } from '../../../../checks/fuzz/words.ts';
 import { Overload } from '../../../http/src/overload.ts';

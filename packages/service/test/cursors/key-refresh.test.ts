@@ -1,7 +1,7 @@
 /** How a process reads the cursor keys, and which cursors open in the days after a rotation. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { cursorsBounds } from '../../../common/src/bounds/cursors.ts';
+import { cursorsBounds } from '../../../common/src/bounds/service.ts';
 import { toTime } from '../../../common/src/times.ts';
 import { type CursorKey, StoreUnavailable } from '../../../store/src/port.ts';
 import { livingKeys, type StoredCursorKey } from '../../../store/src/sql/cursor-keys.ts';

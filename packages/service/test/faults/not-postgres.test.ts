@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { OperatorError } from '../../../common/src/operator-error.ts';
+import { OperatorError } from '../../../common/src/errors.ts';
 import { listenOnAnyPort } from '../../../testkit/servers/free-port.ts';
 import { fixtureDatabase, openServing } from '../../../testkit/service/database.ts';
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
-import { httpBounds } from '../../../common/src/bounds/http.ts';
-import { overloadBounds } from '../../../common/src/bounds/overload.ts';
+import { httpBounds, overloadBounds } from '../../../common/src/bounds/http.ts';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { assertUnavailable } from '../../../testkit/fixtures/http.ts';
 import { requestsShed } from '../../../testkit/fixtures/served.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import type pg from 'pg';
-import { observabilityBounds } from '../../../common/src/bounds/observability.ts';
+import { observabilityBounds } from '../../../common/src/bounds/common.ts';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
 import { assertUnavailable } from '../../../testkit/fixtures/http.ts';

@@ -1,7 +1,7 @@
 /** How long a partner's admissions are kept, and when they count. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { limiterBounds } from '../../../common/src/bounds/limiter.ts';
+import { limiterBounds } from '../../../common/src/bounds/service.ts';
 import { createAdmissions, decide, record } from '../../src/limiter/admissions.ts';
 
 const windowMs = limiterBounds.rateWindowMs;

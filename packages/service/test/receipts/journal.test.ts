@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { receiptsBounds } from '../../../common/src/bounds/receipts.ts';
+import { receiptsBounds } from '../../../common/src/bounds/service.ts';
 import {
   type JournalWrites,
   type KeyUse,

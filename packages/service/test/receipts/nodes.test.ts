@@ -1,7 +1,7 @@
 /** Receipts that are spread over the nodes of a Citus cluster, some of which do not answer. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { receiptsBounds } from '../../../common/src/bounds/receipts.ts';
+import { receiptsBounds } from '../../../common/src/bounds/service.ts';
 import { PartlyWritten, type Receipt } from '../../../store/src/port.ts';
 import type { Pool } from '../../../store/src/postgres/connections/pool.ts';
 import { createReceipts } from '../../../store/src/postgres/receipts.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { serveBounds } from '../../../common/src/bounds/serve.ts';
+import { serveBounds } from '../../../common/src/bounds/service.ts';
 import { migratedDatabase, openServing } from '../../../testkit/service/database.ts';
 import { watchedLog } from '../../../testkit/watch/logs.ts';
 import { warnOfInstances } from '../../src/serve/run.ts';

@@ -1,7 +1,7 @@
 /** The effect of the Postgres settings, observed on the wire between the service and its server. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { postgresBounds } from '../../../common/src/bounds/postgres.ts';
+import { postgresBounds } from '../../../common/src/bounds/store.ts';
 import { planSettings } from '../../../store/src/postgres/connections/session.ts';
 import * as statements from '../../../store/src/postgres/statements.ts';
 import { keys } from '../../../testkit/fixtures/fixture.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { type MetricName, metricCatalogue } from '../../../common/src/observability/catalogue.ts';
-import { ownVersion } from '../../../common/src/version.ts';
+import { ownVersion } from '../../../common/src/process.ts';
 import { databaseSchema } from '../../../store/src/sqlite/migrate.ts';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { assertFailed, commandLine } from '../../../testkit/fixtures/run.ts';

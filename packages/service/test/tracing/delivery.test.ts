@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
-import { tracingBounds } from '../../../common/src/bounds/tracing.ts';
+import { tracingBounds } from '../../../common/src/bounds/service.ts';
 import { watchedLog } from '../../../testkit/watch/logs.ts';
 import { createDelivery } from '../../src/tracing/delivery.ts';
 

@@ -1,4 +1,4 @@
-import { cursorsBounds } from '@partner-network/common/bounds/cursors';
+import { cursorsBounds } from '@partner-network/common/bounds/service';
 import { selectCursorKeys } from '../sql/cursor-keys.ts';
 import type { Statement } from './statements.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { doctorBounds } from '@partner-network/common/bounds/doctor';
-import { postgresBounds } from '@partner-network/common/bounds/postgres';
+import { doctorBounds } from '@partner-network/common/bounds/operator';
+import { postgresBounds } from '@partner-network/common/bounds/store';
 import { type Finding, failed, ok, warning } from '@partner-network/common/finding';
 import { within } from '@partner-network/common/timeout';
 import type { Environment } from '@partner-network/contract/environments';

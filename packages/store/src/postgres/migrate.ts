@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
-import { postgresBounds } from '@partner-network/common/bounds/postgres';
-import { OperatorError } from '@partner-network/common/operator-error';
+import { postgresBounds } from '@partner-network/common/bounds/store';
+import { OperatorError } from '@partner-network/common/errors';
 import { toTime } from '@partner-network/common/times';
 import type { Environment } from '@partner-network/contract/environments';
 import { type Client, DatabaseError } from 'pg';

@@ -1,5 +1,5 @@
-import { postgresBounds } from '@partner-network/common/bounds/postgres';
-import { adminBounds } from '@partner-network/common/bounds/serve';
+import { adminBounds } from '@partner-network/common/bounds/operator';
+import { postgresBounds } from '@partner-network/common/bounds/store';
 import { within } from '@partner-network/common/timeout';
 import type { Environment } from '@partner-network/contract/environments';
 import type { Purpose, StoreOptions } from '../address.ts';

@@ -1,4 +1,4 @@
-import { receiptsBounds } from '@partner-network/common/bounds/receipts';
+import { receiptsBounds } from '@partner-network/common/bounds/service';
 import { PartlyWritten, type Receipt, type Receipts, type Usage } from '../port.ts';
 import { createReceiptReads } from '../sql/receipts.ts';
 import { createUsage } from '../sql/usage.ts';

@@ -9,8 +9,8 @@
  * - past: opens nothing, and is deleted by the next rotation.
  */
 import { randomBytes } from 'node:crypto';
-import { cursorsBounds } from '@partner-network/common/bounds/cursors';
-import { OperatorError } from '@partner-network/common/operator-error';
+import { cursorsBounds } from '@partner-network/common/bounds/service';
+import { OperatorError } from '@partner-network/common/errors';
 import { toTime } from '@partner-network/common/times';
 import type { CursorKey, Store } from '../port.ts';
 import { changeStatement } from './audit.ts';

@@ -1,6 +1,6 @@
 /** Deletes old rows, the oldest first, in SQL that both engines understand. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { receiptsBounds } from '@partner-network/common/bounds/receipts';
+import { receiptsBounds } from '@partner-network/common/bounds/service';
 import type { Author } from '../port.ts';
 import { changeStatement } from './audit.ts';
 import type { Sql } from './statement.ts';

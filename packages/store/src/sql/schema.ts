@@ -1,7 +1,7 @@
 /** What the migrations of both engines share: where they are, and which databases they reject. */
 import { readdirSync, readFileSync } from 'node:fs';
+import { OperatorError } from '@partner-network/common/errors';
 import { type Finding, failed } from '@partner-network/common/finding';
-import { OperatorError } from '@partner-network/common/operator-error';
 import type { Environment } from '@partner-network/contract/environments';
 
 export type Migrations = ReturnType<typeof migrationsIn>;

@@ -1,6 +1,6 @@
 /** What takes an import back: the old content of changed records, and deletions of new ones. */
 import { fsyncSync, writeFileSync } from 'node:fs';
-import { OperatorError } from '@partner-network/common/operator-error';
+import { OperatorError } from '@partner-network/common/errors';
 import { recordLine } from './exports.ts';
 import { importColumns, type RecordKind } from './imports.ts';
 import type { Row } from './statement.ts';

@@ -14,7 +14,7 @@ import {
 import { basename, dirname, join, resolve } from 'node:path';
 import { backup } from 'node:sqlite';
 import { storeBounds } from '@partner-network/common/bounds/store';
-import { OperatorError } from '@partner-network/common/operator-error';
+import { OperatorError } from '@partner-network/common/errors';
 import type { Environment } from '@partner-network/contract/environments';
 import { requireEnvironment, requireUpdated } from '../sql/schema.ts';
 import { translated } from './engine.ts';

@@ -1,6 +1,6 @@
 /** SQLite error codes, transactions and plain statements. */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
-import { OperatorError } from '@partner-network/common/operator-error';
+import { OperatorError } from '@partner-network/common/errors';
 import { AlreadyExists, StoreLocked, StoreUnavailable } from '../port.ts';
 import type { BoundStatement, Sql } from '../sql/statement.ts';
 

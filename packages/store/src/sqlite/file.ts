@@ -12,7 +12,7 @@ import {
 import { dirname } from 'node:path';
 import { DatabaseSync, type DatabaseSyncOptions } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { adminBounds } from '@partner-network/common/bounds/serve';
+import { adminBounds } from '@partner-network/common/bounds/operator';
 import { storeBounds } from '@partner-network/common/bounds/store';
 import type { Purpose } from '../address.ts';
 import { triedStatement } from '../sql/audit.ts';

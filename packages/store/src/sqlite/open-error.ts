@@ -1,6 +1,6 @@
 /** Why a database file cannot be opened, in words for an operator. */
 import { dirname } from 'node:path';
-import { OperatorError } from '@partner-network/common/operator-error';
+import { OperatorError } from '@partner-network/common/errors';
 import { StoreUnavailable } from '../port.ts';
 import { isLocked } from './engine.ts';
 import { errorOfWriting, isFull, nearestExisting } from './file.ts';

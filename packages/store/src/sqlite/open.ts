@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { storeBounds } from '@partner-network/common/bounds/store';
-import { OperatorError } from '@partner-network/common/operator-error';
+import { OperatorError } from '@partner-network/common/errors';
 import type { Environment } from '@partner-network/contract/environments';
 import type { Purpose } from '../address.ts';
 import { type Store, StoreLocked } from '../port.ts';

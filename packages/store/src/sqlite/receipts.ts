@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
-import { receiptsBounds } from '@partner-network/common/bounds/receipts';
+import { receiptsBounds } from '@partner-network/common/bounds/service';
 import { storeBounds } from '@partner-network/common/bounds/store';
-import { OperatorError } from '@partner-network/common/operator-error';
+import { OperatorError } from '@partner-network/common/errors';
 import type { Environment } from '@partner-network/contract/environments';
 import type { Purpose } from '../address.ts';
 import { type Author, type Receipt, type Receipts, StoreUnavailable, type Usage } from '../port.ts';

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { parentPort, Worker } from 'node:worker_threads';
 import { createCalls, type Message } from '@partner-network/common/calls';
-import { OperatorError } from '@partner-network/common/operator-error';
+import { OperatorError } from '@partner-network/common/errors';
 import { AlreadyExists, StoreLocked, StoreUnavailable } from '../port.ts';
 
 const end = 'end';

@@ -1,7 +1,7 @@
 /** What the tests of migrations share. */
 import assert from 'node:assert/strict';
 import pg from 'pg';
-import { OperatorError } from '../../../common/src/operator-error.ts';
+import { OperatorError } from '../../../common/src/errors.ts';
 import { migrate } from '../../src/postgres/migrate.ts';
 import type { Migration } from '../../src/served.ts';
 import { type Migrations, migrationsIn } from '../../src/sql/schema.ts';

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import pg from 'pg';
-import { postgresBounds } from '../../../common/src/bounds/postgres.ts';
+import { postgresBounds } from '../../../common/src/bounds/store.ts';
 import type { Lifetime } from '../../../testkit/fixtures/lifetime.ts';
 import { connectTo, databaseLike } from '../../../testkit/servers/postgres.ts';
 import { migratedDatabase, serveOptions } from '../../../testkit/service/database.ts';

@@ -1,7 +1,7 @@
 /** The pool of Postgres connections, which stay open between statements. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { postgresBounds } from '../../../common/src/bounds/postgres.ts';
+import { postgresBounds } from '../../../common/src/bounds/store.ts';
 import { digestOfKey } from '../../../service/src/auth/api-key.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { connectTo, emptyDatabase } from '../../../testkit/servers/postgres.ts';

@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from '
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { OperatorError } from '../../../common/src/operator-error.ts';
+import { OperatorError } from '../../../common/src/errors.ts';
 import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
 import { assertFailed, run, unprivileged } from '../../../testkit/fixtures/run.ts';
 import type { Purpose } from '../../src/address.ts';

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { constants, DatabaseSync, type StatementSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { OperatorError } from '../../../common/src/operator-error.ts';
+import { OperatorError } from '../../../common/src/errors.ts';
 import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
 import { pluck } from '../../../testkit/fixtures/pluck.ts';
 import { run } from '../../../testkit/fixtures/run.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { adminBounds } from '../../../common/src/bounds/serve.ts';
+import { adminBounds } from '../../../common/src/bounds/operator.ts';
 import { byTest, createdAt } from '../../../testkit/fixtures/fixture.ts';
 import { runExecutable, withPartners } from '../../../testkit/fixtures/run.ts';
 import { StoreLocked } from '../../src/port.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { receiptsBounds } from '../../../common/src/bounds/receipts.ts';
+import { receiptsBounds } from '../../../common/src/bounds/service.ts';
 import { toTime } from '../../../common/src/times.ts';
 import { byTest } from '../../../testkit/fixtures/fixture.ts';
 import type { Receipt, ReceiptsQuery, Store } from '../../src/port.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import type { Environment } from '@partner-network/contract/environments';
-import { OperatorError } from '../../../common/src/operator-error.ts';
+import { OperatorError } from '../../../common/src/errors.ts';
 import type { Store } from '../../src/port.ts';
 import { accountTests } from './accounts.ts';
 import { adminKeyTests } from './admin-keys.ts';

@@ -1,6 +1,6 @@
-import { counted } from '@partner-network/common/command-line/amounts';
-import { confirm, yes } from '@partner-network/common/command-line/confirm';
-import { ConclusiveError } from '@partner-network/common/operator-error';
+import { confirm, yes } from '@partner-network/common/command-line/changes';
+import { ConclusiveError } from '@partner-network/common/errors';
+import { counted } from '@partner-network/common/text';
 import { changing, customerId, waitingFor } from '../database.ts';
 
 export const eraseCustomer = changing('customers erase', {

@@ -1,7 +1,7 @@
-import { counted } from '@partner-network/common/command-line/amounts';
 import { flag, oneOf, optional, required } from '@partner-network/common/command-line/options';
+import { OperatorError } from '@partner-network/common/errors';
 import { newId } from '@partner-network/common/ids';
-import { OperatorError } from '@partner-network/common/operator-error';
+import { counted } from '@partner-network/common/text';
 import { toTime } from '@partner-network/common/times';
 import { lengths } from '@partner-network/contract/limits';
 import { type Grant, grantStatuses, type Store } from '@partner-network/store/port';

@@ -1,6 +1,6 @@
 import { oneOf, optional, plainText, repeated, required } from '@partner-network/common/command-line/options';
+import { OperatorError } from '@partner-network/common/errors';
 import { newId } from '@partner-network/common/ids';
-import { OperatorError } from '@partner-network/common/operator-error';
 import { lengths } from '@partner-network/contract/limits';
 import { scopes } from '@partner-network/contract/scopes';
 import { digestOfKey, environmentOfAdminKey, environmentOfKey } from '@partner-network/service/auth/api-key';

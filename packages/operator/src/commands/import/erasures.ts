@@ -1,4 +1,4 @@
-import { counted } from '@partner-network/common/command-line/amounts';
+import { counted } from '@partner-network/common/text';
 import { readErasure } from '../../ingest/erasures.ts';
 import { changing } from '../database.ts';
 import { readWholeFile } from './whole-file.ts';

@@ -1,10 +1,10 @@
 /** Imports a file: opens the files beside it, shows the progress and handles signals. */
 import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
-import { ingestBounds } from '@partner-network/common/bounds/ingest';
-import type { Output } from '@partner-network/common/command-line/output';
+import { ingestBounds } from '@partner-network/common/bounds/operator';
+import type { Output } from '@partner-network/common/command-line/command';
 import { createProgress } from '@partner-network/common/command-line/progress';
-import { InterruptedError, OperatorError } from '@partner-network/common/operator-error';
+import { InterruptedError, OperatorError } from '@partner-network/common/errors';
 import { onStop } from '@partner-network/common/signals';
 import { type Missing, type Store, StoreUnavailable, UncertainCommit } from '@partner-network/store/port';
 import { hasFailed, type ImportOptions, importRecords } from '../../ingest/import.ts';

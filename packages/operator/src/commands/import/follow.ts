@@ -1,7 +1,6 @@
 /** Imports a feed from standard input until it ends. */
-import { ingestBounds } from '@partner-network/common/bounds/ingest';
-import type { Report } from '@partner-network/common/command-line/command';
-import type { Output } from '@partner-network/common/command-line/output';
+import { ingestBounds } from '@partner-network/common/bounds/operator';
+import type { Output, Report } from '@partner-network/common/command-line/command';
 import { createLog } from '@partner-network/common/observability/log';
 import { metric, metricOf, readMetrics } from '@partner-network/common/observability/metric';
 import { onStop } from '@partner-network/common/signals';

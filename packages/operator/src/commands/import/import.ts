@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
-import { commandLineBounds } from '@partner-network/common/bounds/command-line';
-import { ingestBounds } from '@partner-network/common/bounds/ingest';
+import { commandLineBounds } from '@partner-network/common/bounds/common';
+import { ingestBounds } from '@partner-network/common/bounds/operator';
+import { confirm } from '@partner-network/common/command-line/changes';
 import type { Command } from '@partner-network/common/command-line/command';
-import { confirm } from '@partner-network/common/command-line/confirm';
 import {
   addedIn,
   defaulted,

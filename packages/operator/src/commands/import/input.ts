@@ -4,8 +4,8 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join, parse } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { ingestBounds } from '@partner-network/common/bounds/ingest';
-import { OperatorError } from '@partner-network/common/operator-error';
+import { ingestBounds } from '@partner-network/common/bounds/operator';
+import { OperatorError } from '@partner-network/common/errors';
 import { maskSecrets, printable } from '@partner-network/common/text';
 import { findPersonalData } from '../../ingest/personal-data/personal-data.ts';
 

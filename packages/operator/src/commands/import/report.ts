@@ -1,6 +1,6 @@
 /** The messages of an import on a terminal. */
 
-import type { Output } from '@partner-network/common/command-line/output';
+import type { Output } from '@partner-network/common/command-line/command';
 import { echo } from '@partner-network/common/text';
 import { echoedCharacters } from '@partner-network/contract/limits';
 import type { ImportReport } from '../../ingest/import.ts';

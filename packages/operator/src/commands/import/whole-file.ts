@@ -1,7 +1,7 @@
-import { ingestBounds } from '@partner-network/common/bounds/ingest';
-import { counted } from '@partner-network/common/command-line/amounts';
-import type { Output } from '@partner-network/common/command-line/output';
-import { OperatorError } from '@partner-network/common/operator-error';
+import { ingestBounds } from '@partner-network/common/bounds/operator';
+import type { Output } from '@partner-network/common/command-line/command';
+import { OperatorError } from '@partner-network/common/errors';
+import { counted } from '@partner-network/common/text';
 import { readJsonLines } from '../../ingest/read/json-lines.ts';
 import type { Rejection } from '../../ingest/rejections.ts';
 import { bytesOf } from './input.ts';

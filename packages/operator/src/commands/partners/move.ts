@@ -1,6 +1,7 @@
 /** Moves partners and their keys from one database to another; every key keeps working. */
-import { counted } from '@partner-network/common/command-line/amounts';
+
 import { flag } from '@partner-network/common/command-line/options';
+import { counted } from '@partner-network/common/text';
 import type { MoveCounts, MovedCounts } from '@partner-network/store/port';
 import { readPartner } from '../../ingest/partners.ts';
 import { changing, explainConflict, onDatabase, printingLines, remarkNothing } from '../database.ts';

@@ -1,6 +1,6 @@
 /** The header of a CSV file: its columns and its rejections. */
 
-import { ingestBounds } from '@partner-network/common/bounds/ingest';
+import { ingestBounds } from '@partner-network/common/bounds/operator';
 import { isCleanText } from '@partner-network/common/text';
 import type { RecordSchema } from '@partner-network/contract/records';
 import { csvRejection, type Rejection, rejection, unknownField } from '../rejections.ts';

@@ -3,7 +3,7 @@
  * lines, drops good records after a bad quote, replaces bytes that are not UTF-8 without an error, and takes
  * more than 4 times as long.
  */
-import { ingestBounds } from '@partner-network/common/bounds/ingest';
+import { ingestBounds } from '@partner-network/common/bounds/operator';
 import type { CsvFlaw } from '../rejections.ts';
 import type { Line } from './lines.ts';
 

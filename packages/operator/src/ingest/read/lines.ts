@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { ingestBounds } from '@partner-network/common/bounds/ingest';
+import { ingestBounds } from '@partner-network/common/bounds/operator';
 
 /** A line of input without its LF. A line that is too long has no text; bad bytes are replaced by U+FFFD. */
 export interface Line {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ingestBounds } from '../../../../common/src/bounds/ingest.ts';
+import { ingestBounds } from '../../../../common/src/bounds/operator.ts';
 import { outcomesOf, saidOf } from './read-csv.ts';
 
 const headers: readonly [what: string, header: string, outcome: string[], said?: RegExp][] = [

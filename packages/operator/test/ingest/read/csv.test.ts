@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ingestBounds } from '../../../../common/src/bounds/ingest.ts';
+import { ingestBounds } from '../../../../common/src/bounds/operator.ts';
 import { createChecker } from '../../../src/ingest/check.ts';
 import { kinds } from '../../../src/ingest/kinds.ts';
 import { readCsv } from '../../../src/ingest/read/csv.ts';

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
-import { ingestBounds } from '../../../../common/src/bounds/ingest.ts';
+import { ingestBounds } from '../../../../common/src/bounds/operator.ts';
 import { readJsonLines } from '../../../src/ingest/read/json-lines.ts';
 import { type Line, readLines } from '../../../src/ingest/read/lines.ts';
 import type { Reading } from '../../../src/ingest/record-check.ts';

@@ -1,7 +1,7 @@
 /** The driver's client of a Redis or a Redis Cluster, with the state of each server. */
 import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
-import { limiterBounds } from '@partner-network/common/bounds/limiter';
+import { limiterBounds } from '@partner-network/common/bounds/service';
 import type { Cluster, ClusterOptions, Redis, RedisOptions } from 'ioredis';
 import type { Server } from './server.ts';
 import type { RedisAddress } from './url.ts';

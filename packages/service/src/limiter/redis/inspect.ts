@@ -1,7 +1,7 @@
 /** Checks the Redis of the rate limit for `doctor`, without writing to it. */
 
 import { asOne, type Finding, failed, ok, warning } from '@partner-network/common/finding';
-import { hostAndPort } from '@partner-network/common/host-and-port';
+import { hostAndPort } from '@partner-network/common/text';
 import type { Environment } from '@partner-network/contract/environments';
 import type { Cluster, Redis } from 'ioredis';
 import { clusterOptionsOf, optionsOf } from './client.ts';

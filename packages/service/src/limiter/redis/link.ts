@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { limiterBounds } from '@partner-network/common/bounds/limiter';
-import { createOutageLog } from '@partner-network/common/observability/outage-log';
+import { limiterBounds } from '@partner-network/common/bounds/service';
+import { createOutageLog } from '@partner-network/common/observability/failure-log';
 import type { Environment } from '@partner-network/contract/environments';
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';

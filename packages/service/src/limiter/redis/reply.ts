@@ -1,4 +1,4 @@
-import { limiterBounds } from '@partner-network/common/bounds/limiter';
+import { limiterBounds } from '@partner-network/common/bounds/service';
 
 /** Resolves with Redis's reply, or with undefined if the reply is an error or takes over `redisBudgetMs`. */
 export function inTime<T>(reply: Promise<T>, onLate = () => {}): Promise<T | undefined> {

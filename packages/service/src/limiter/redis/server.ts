@@ -1,4 +1,4 @@
-import { limiterBounds } from '@partner-network/common/bounds/limiter';
+import { limiterBounds } from '@partner-network/common/bounds/service';
 import type { Redis } from 'ioredis';
 import { inTime, kindOf } from './reply.ts';
 

@@ -1,7 +1,6 @@
-import { originOf } from '@partner-network/common/host-and-port';
-import { joinedMetrics, readMetrics } from '@partner-network/common/observability/metric';
-import { watchThisProcess } from '@partner-network/common/observability/process-metrics';
-import { OperatorError } from '@partner-network/common/operator-error';
+import { OperatorError } from '@partner-network/common/errors';
+import { joinedMetrics, readMetrics, watchThisProcess } from '@partner-network/common/observability/metric';
+import { originOf } from '@partner-network/common/text';
 import { openStore } from '@partner-network/store/engines';
 import { StoreUnavailable } from '@partner-network/store/port';
 import type { Logger } from 'pino';

@@ -1,10 +1,8 @@
 import cluster, { type Worker } from 'node:cluster';
 import { setTimeout as wait } from 'node:timers/promises';
 import { httpBounds } from '@partner-network/common/bounds/http';
-import { postgresBounds } from '@partner-network/common/bounds/postgres';
-import { receiptsBounds } from '@partner-network/common/bounds/receipts';
-import { serveBounds } from '@partner-network/common/bounds/serve';
-import { tracingBounds } from '@partner-network/common/bounds/tracing';
+import { receiptsBounds, serveBounds, tracingBounds } from '@partner-network/common/bounds/service';
+import { postgresBounds } from '@partner-network/common/bounds/store';
 import type { MetricRead, Reading } from '@partner-network/common/observability/metric';
 import { within } from '@partner-network/common/timeout';
 import type { Logger } from 'pino';

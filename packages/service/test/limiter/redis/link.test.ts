@@ -1,7 +1,7 @@
 /** The states of the link to Redis, and what goes over its connection. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { limiterBounds } from '../../../../common/src/bounds/limiter.ts';
+import { limiterBounds } from '../../../../common/src/bounds/service.ts';
 import { needsOwnRedis, redisClient, startRedis } from '../../../../testkit/servers/redis.ts';
 import { watchedLog } from '../../../../testkit/watch/logs.ts';
 import { optionsOf } from '../../../src/limiter/redis/client.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { limiterBounds } from '../../../../common/src/bounds/limiter.ts';
+import { limiterBounds } from '../../../../common/src/bounds/service.ts';
 import { inTime, kindOf } from '../../../src/limiter/redis/reply.ts';
 
 /** Lets promises and immediates run. Timers stand still. */

@@ -1,5 +1,5 @@
-import { postgresBounds } from '@partner-network/common/bounds/postgres';
-import { OperatorError } from '@partner-network/common/operator-error';
+import { postgresBounds } from '@partner-network/common/bounds/store';
+import { OperatorError } from '@partner-network/common/errors';
 import { addressOf, Connection } from './connection.ts';
 import { identify, isSame, type Server, succeeds } from './server.ts';
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { postgresBounds } from '@partner-network/common/bounds/postgres';
+import { postgresBounds } from '@partner-network/common/bounds/store';
 import { within } from '@partner-network/common/timeout';
 import pg from 'pg';
 import type { BoundStatement } from '../../sql/statement.ts';

@@ -1,4 +1,4 @@
-import { OperatorError } from '@partner-network/common/operator-error';
+import { OperatorError } from '@partner-network/common/errors';
 import { DatabaseError } from 'pg';
 import { AccessDenied, AlreadyExists, StoreLocked, StoreUnavailable } from '../../port.ts';
 

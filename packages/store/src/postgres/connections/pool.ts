@@ -1,8 +1,7 @@
-import { postgresBounds } from '@partner-network/common/bounds/postgres';
+import { postgresBounds } from '@partner-network/common/bounds/store';
 import { createHistogram, type Metric, metric, metricOf } from '@partner-network/common/observability/metric';
 import { traced } from '@partner-network/common/observability/span';
-import { within } from '@partner-network/common/timeout';
-import { createWaitQueue, type WaitQueue } from '@partner-network/common/wait-queue';
+import { createWaitQueue, type WaitQueue, within } from '@partner-network/common/timeout';
 import type { ClientConfig } from 'pg';
 import type { StoreOptions } from '../../address.ts';
 import { StoreUnavailable } from '../../port.ts';

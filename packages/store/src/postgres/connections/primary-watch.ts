@@ -1,5 +1,5 @@
-import { postgresBounds } from '@partner-network/common/bounds/postgres';
-import { createWaitQueue } from '@partner-network/common/wait-queue';
+import { postgresBounds } from '@partner-network/common/bounds/store';
+import { createWaitQueue } from '@partner-network/common/timeout';
 import type { Environment } from '@partner-network/contract/environments';
 import { StoreUnavailable } from '../../port.ts';
 import type { Reached } from './connect.ts';

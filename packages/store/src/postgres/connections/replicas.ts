@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { postgresBounds } from '@partner-network/common/bounds/postgres';
+import { postgresBounds } from '@partner-network/common/bounds/store';
 import type { MetricName } from '@partner-network/common/observability/catalogue';
 import { type Metric, metric } from '@partner-network/common/observability/metric';
 import { note } from '@partner-network/common/observability/span';

@@ -1,6 +1,6 @@
 /** Identifies the server behind a connection and rejects a wrong one. */
 
-import { postgresBounds } from '@partner-network/common/bounds/postgres';
+import { postgresBounds } from '@partner-network/common/bounds/store';
 import type { Environment } from '@partner-network/contract/environments';
 import { StoreUnavailable } from '../../port.ts';
 import { requireEnvironment } from '../../sql/schema.ts';

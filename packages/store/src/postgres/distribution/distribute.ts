@@ -1,6 +1,6 @@
 /** `migrate --distribute`: spreads the tables of a database over the nodes of a Citus cluster. */
 
-import { OperatorError } from '@partner-network/common/operator-error';
+import { OperatorError } from '@partner-network/common/errors';
 import { type Client, DatabaseError } from 'pg';
 import { begin } from '../connections/connection.ts';
 import { indexScansOnly } from '../connections/session.ts';

@@ -1,5 +1,5 @@
 /** Whether the statements of both listings run, on each node that has their records. */
-import { postgresBounds } from '@partner-network/common/bounds/postgres';
+import { postgresBounds } from '@partner-network/common/bounds/store';
 import { within } from '@partner-network/common/timeout';
 import { StoreUnavailable } from '../../port.ts';
 import type { Connection } from '../connections/connection.ts';

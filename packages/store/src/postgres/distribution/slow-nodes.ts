@@ -1,4 +1,4 @@
-import { postgresBounds } from '@partner-network/common/bounds/postgres';
+import { postgresBounds } from '@partner-network/common/bounds/store';
 import { StoreUnavailable } from '../../port.ts';
 import type { Sql } from '../../sql/statement.ts';
 import { nodesOf } from './placement.ts';

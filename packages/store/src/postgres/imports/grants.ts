@@ -1,4 +1,4 @@
-import { ingestBounds } from '@partner-network/common/bounds/ingest';
+import { ingestBounds } from '@partner-network/common/bounds/operator';
 import type { ImportResult } from '../../port.ts';
 import { type GrantLine, judge, type StoredGrant } from '../../sql/consent.ts';
 import { sameId } from '../../sql/imports.ts';

@@ -1,4 +1,4 @@
-import { ingestBounds } from '@partner-network/common/bounds/ingest';
+import { ingestBounds } from '@partner-network/common/bounds/operator';
 import type { ImportKind, ImportRow } from '../../port.ts';
 import { createOrderCheck } from '../../sql/imports.ts';
 import { copyLine, tailOf } from './copy.ts';

@@ -1,5 +1,5 @@
-import { ingestBounds } from '@partner-network/common/bounds/ingest';
-import { postgresBounds } from '@partner-network/common/bounds/postgres';
+import { ingestBounds } from '@partner-network/common/bounds/operator';
+import { postgresBounds } from '@partner-network/common/bounds/store';
 import { toTime } from '@partner-network/common/times';
 import { DatabaseError, type QueryResult } from 'pg';
 import {

@@ -1,4 +1,4 @@
-import { postgresBounds } from '@partner-network/common/bounds/postgres';
+import { postgresBounds } from '@partner-network/common/bounds/store';
 import type { Sql } from '../../sql/statement.ts';
 import type { Connection } from '../connections/connection.ts';
 

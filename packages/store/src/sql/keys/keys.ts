@@ -1,4 +1,4 @@
-import { doctorBounds } from '@partner-network/common/bounds/doctor';
+import { doctorBounds } from '@partner-network/common/bounds/operator';
 import type { Scope } from '@partner-network/contract/scopes';
 import type { KeyOnFile } from '../../port.ts';
 import type { KeyOwner, Served } from '../../served.ts';

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
-import { ingestBounds } from '@partner-network/common/bounds/ingest';
+import { ingestBounds } from '@partner-network/common/bounds/operator';
 import { storeBounds } from '@partner-network/common/bounds/store';
 import { toTime } from '@partner-network/common/times';
 import {

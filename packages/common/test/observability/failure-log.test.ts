@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { observabilityBounds } from '../../src/bounds/observability.ts';
-import { createOutageLog } from '../../src/observability/outage-log.ts';
-import { createSpellLog } from '../../src/observability/spell-log.ts';
+import { observabilityBounds } from '../../src/bounds/common.ts';
+import { createOutageLog, createSpellLog } from '../../src/observability/failure-log.ts';
 
 test('an outage is logged once at its start and once at its end', () => {
   const lines: string[] = [];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createWaitQueue } from '../src/wait-queue.ts';
+import { createWaitQueue } from '../src/timeout.ts';
 
 const late = () => new Error('late');
 

@@ -1,4 +1,7 @@
+import { writeFileSync } from 'node:fs';
+import { OperatorError } from '../errors.ts';
 import { escapeMarkup } from '../text.ts';
+import { exitUsage } from './command.ts';
 
 /** The result of one case in a JUnit file. */
 export interface JunitCase {
@@ -38,4 +41,14 @@ function element({ group, name, failure, skipped, seconds = 0 }: JunitCase): str
 /** Characters that XML does not allow become U+FFFD. */
 function escaped(text: string): string {
   return escapeMarkup(text.replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '\ufffd'));
+}
+
+/** Writes a report to the file of a flag such as --junit, if the flag is given. */
+export function writeReport(path: string | undefined, text: string): void {
+  try {
+    if (path !== undefined) writeFileSync(path, text);
+  } catch (error) {
+    const { message } = error as Error;
+    throw new OperatorError(`Cannot write the report: ${message}.`, { exitStatus: exitUsage });
+  }
 }

@@ -1,5 +1,30 @@
+/** What this process is: its version, its name and its limit of open files. */
+import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { httpBounds } from './bounds/http.ts';
+
+interface Manifest {
+  readonly version: string;
+  /** What an operator installs to send traces. */
+  readonly peerDependencies: Readonly<Record<string, string>>;
+}
+
+/** Our package.json. */
+export function ownManifest(): Manifest {
+  return JSON.parse(readFileSync(new URL('../../partner-network/package.json', import.meta.url), 'utf8'));
+}
+
+export function ownVersion(): string {
+  return ownManifest().version;
+}
+
+const variable = 'PARTNER_NETWORK_INSTANCE';
+
+/** A random name, which workers inherit. Containers may have the same host name and process id. */
+export function instanceName(): string {
+  process.env[variable] ||= randomBytes(6).toString('hex');
+  return process.env[variable];
+}
 
 /** The number of files that this process may open. Known on Linux only: elsewhere, reading it takes 27 ms. */
 export function openFileLimit(): number | undefined {

@@ -1,10 +1,10 @@
-/** Long lists, newest first: the options and the output that they share. */
-import { commandLineBounds } from '../bounds/command-line.ts';
+import { commandLineBounds } from '../bounds/common.ts';
 import { toTime } from '../times.ts';
-import { growingJson } from './json.ts';
+import { jsonText, type Output } from './command.ts';
 import { defaulted, optional, timeOrAge, wholeNumber } from './options.ts';
-import type { Output } from './output.ts';
 import { boundless, type Column, growingTable } from './table.ts';
+
+/** Long lists, newest first: the options and the output that they share. */
 
 export function timeSpan(what: string, from = 'since', to = 'before') {
   const since = `only ${what} ${from} this time, such as 2027-01-31T00:00:00Z, or 24h for the last day`;
@@ -52,4 +52,25 @@ export async function printNewest<R>(
   if (since > toTime(Date.now())) output.remark('--since is in the future: choose an earlier time.');
   if (shown === limit && (await list(last, 1)).length > 0)
     output.remark(`There are more ${what}: raise --limit (now ${limit}) to see older ones.`);
+}
+
+/**
+ * A JSON document around one long list, written page by page: 100,000 records need only the memory of a page.
+ * `opening` is written with the first record, so that a command that fails before it prints nothing.
+ */
+export function growingJson(write: Output['write'], opening: string) {
+  let isStarted = false;
+  return {
+    add: async (records: readonly unknown[]) => {
+      if (records.length === 0) return;
+      const lines = records.map((record) => jsonText(record)).join(',\n');
+      await write(`${isStarted ? ',' : opening}\n${lines}`);
+      isStarted = true;
+    },
+    /** Ends the line of a list that stays incomplete, so that the error message gets its own line. */
+    cut: async () => {
+      if (isStarted) await write('\n');
+    },
+    end: (closing: string) => write(`${isStarted ? '\n' : opening}${closing}\n`),
+  };
 }

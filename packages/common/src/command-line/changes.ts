@@ -1,7 +1,9 @@
+/** What commands that change something share: who changes it, why, and a confirmation. */
 import { hostname, userInfo } from 'node:os';
-import { commandLineBounds } from '../bounds/command-line.ts';
+import { commandLineBounds } from '../bounds/common.ts';
+import { ConclusiveError } from '../errors.ts';
 import { printable } from '../text.ts';
-import { addedIn, type Option, optional, Problem, plainText, type Reader, setting } from './options.ts';
+import { addedIn, flag, type Option, optional, Problem, plainText, type Reader, setting } from './options.ts';
 
 /** A text for the audit log, which a reader sees as it was typed. */
 function visibleText(maxCodePoints: number): Reader<string> {
@@ -48,4 +50,20 @@ function userName(): string {
   } catch {
     return String(process.getuid?.());
   }
+}
+
+export const yes = flag('do not ask for confirmation');
+
+/** Asks before a step that cannot be undone. Without a terminal there is nobody to ask: --yes is needed. */
+export async function confirm(consequence: string, isConfirmed: boolean): Promise<void> {
+  if (isConfirmed) return;
+  if (!process.stdin.isTTY)
+    throw new ConclusiveError(`${consequence} Nothing was changed: pass --yes to confirm it.`);
+  const { createInterface } = await import('node:readline/promises');
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  // Closed by Ctrl-C or Ctrl-D, which count as no.
+  const closed = new Promise<string>((resolve) => void terminal.once('close', () => resolve('')));
+  const answer = await Promise.race([terminal.question(`${consequence} Continue? [y/N] `), closed]);
+  terminal.close();
+  if (!/^y(es)?$/i.test(answer.trim())) throw new ConclusiveError('Nothing was changed.');
 }

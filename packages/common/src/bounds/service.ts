@@ -1,0 +1,124 @@
+import { cursorLifetimeHours } from '@partner-network/contract/limits';
+
+export const serveBounds = {
+  /** Most workers of a supervisor. */
+  mostWorkers: 64,
+  /** Milliseconds before a worker that ended is replaced, so that a worker that always fails costs little. */
+  workerRestartMs: 500,
+  /** Milliseconds that a worker has to send its metrics before it is left out. */
+  workerAnswerMs: 500,
+  /** Longest drain delay that an operator can set, in seconds. */
+  mostDrainDelaySeconds: 3_600,
+  /** Time between two warnings that other instances do not share the rate limit, ms. */
+  instancesWarningMs: 3_600_000,
+} as const;
+
+export const authBounds = {
+  /** Milliseconds for which a good key is cached, and the number of keys in the cache. */
+  keyCacheMs: 500,
+  keyCacheEntries: 10_000,
+} as const;
+
+export const limiterBounds = {
+  /** Window in which admissions are counted. The specification's rate is per second. */
+  rateWindowMs: 1_000,
+  /** Highest rate that can be set. A partner's admissions take 8 bytes for each request of the rate. */
+  mostRatePerSecond: 10_000,
+  /** Partners in memory. If there are more, idle ones are removed. */
+  limiterSweepPartners: 1_024,
+  /** Time that Redis has for a reply. After it the instance decides by itself. */
+  redisBudgetMs: 20,
+  /** Time between two heartbeats while Redis is lost. */
+  redisProbeMs: 100,
+  /** A connection that owes a reply for this long is closed. An outage is logged after this time. */
+  redisSilenceMs: 1_000,
+  /** Time to connect. `serve` waits this long for Redis when it starts. */
+  redisConnectMs: 1_000,
+  /** Time for Redis to close its end of a connection. */
+  redisDisconnectMs: 20,
+  /** Time between the loss of a connection and the next one. */
+  redisReconnectMs: 1_000,
+  /** How often the map of slots to nodes is read from a Redis Cluster. */
+  clusterRefreshMs: 5_000,
+  /** Redis deletes a partner's admissions this long after the last one. */
+  redisLogLifeMs: 2_000,
+  /** Highest number of instances that can be set. */
+  mostInstances: 1_000,
+  /** Time between two heartbeats while Redis answers. */
+  heartbeatMs: 1_000,
+  /** Heartbeats after which a Redis that returned counts all instances: they reconnect within two seconds. */
+  heartbeatsUntilComplete: 3,
+  /** An instance whose last heartbeat is older than this no longer counts. */
+  instanceStaleMs: 3_000,
+} as const;
+
+const cursorLifetimeMs = cursorLifetimeHours * 3_600_000;
+
+export const cursorsBounds = {
+  /** Milliseconds for which a cursor opens. */
+  cursorLifetimeMs,
+  /** How far ahead the clock of an instance may be that seals a cursor, ms. */
+  cursorAheadMs: 300_000,
+  /** Milliseconds between two readings of the cursor keys, and until a failed reading is retried. */
+  cursorKeysReadMs: 500,
+  cursorKeysRetryMs: 100,
+  /** Milliseconds for which a reading is valid. After that, requests that need a cursor are answered 503. */
+  cursorKeysStaleMs: 5_000,
+  /** Milliseconds until a new key seals cursors: by then all instances can open them. */
+  cursorKeySettleMs: 15_000,
+  /** Milliseconds for which a key opens cursors after the next one seals: a cursor's life, and clock skew. */
+  cursorKeyRestMs: cursorLifetimeMs + 60_000,
+  /** Milliseconds for which a rotation waits for another rotation. */
+  cursorKeyLockMs: 10_000,
+  /** Milliseconds after which `doctor` warns that a sealing key is old. */
+  cursorKeyAgeMs: 400 * 24 * 3_600_000,
+} as const;
+
+/** Limits of receipts, key uses and usage. */
+export const receiptsBounds = {
+  /** Receipts wait this long to be written together, ms. */
+  receiptsFlushMs: 250,
+  /** Time before a failed write is retried, ms. */
+  receiptsRetryMs: 100,
+  /** Time before a Citus node that could not take receipts is tried again, ms. */
+  receiptsNodeRestMs: 1_000,
+  /** Receipts of one write. A batch of this size takes about a millisecond to build. */
+  receiptsBatch: 1_000,
+  /** Receipts kept in memory while the database is unavailable: 20 MB, and 80 MB with the longest ids. */
+  receiptsWaiting: 50_000,
+  /** An outage is logged after this time, ms. */
+  receiptsOutageMs: 1_000,
+  /** How long a shutdown waits for the last receipts, ms. */
+  receiptsCloseMs: 2_000,
+  /** Keys whose last use is kept in memory. */
+  keyUsesNoted: 10_000,
+  /** Time between two writes of usage, ms. Counts are stored at most 10 s late. */
+  usageWriteMs: 5_000,
+  /** Counts of different hours, keys, operations and codes that are kept in memory. */
+  usageCounts: 10_000,
+  /** A last use that is further ahead of the clock is wrong: any use replaces it. Clocks differ by less. */
+  keyUseAheadSeconds: 60,
+  /** Receipts of this age are pruned without confirmation, ms: 30 days. */
+  receiptsPruneFreelyMs: 30 * 86_400_000,
+  /** Receipts that one statement deletes. */
+  receiptsPruned: 5_000,
+  /** Pause between two deletes, so that `serve` can write, ms. */
+  receiptsPruneRestMs: 50,
+} as const;
+
+export const tracingBounds = {
+  /** Milliseconds between two batches of spans; a full batch is sent at once. */
+  tracesDelayMs: 1_000,
+  /** Spans in a full batch, which take 0.5 ms to serialize. */
+  tracesBatch: 256,
+  /** Spans that wait in memory for the collector, about 8 MB; further spans are lost. */
+  tracesWaiting: 8_192,
+  /** Milliseconds that the collector may take for a whole answer. */
+  tracesAnswerMs: 2_000,
+  /** Batches sent but not answered, at most; the exporter reads up to 4 MiB of each answer. */
+  tracesUnderWay: 40,
+  /** Milliseconds for sending the remaining spans when the process ends. */
+  tracesCloseMs: 2_500,
+  /** Milliseconds between two log lines about lost spans. */
+  tracesWarnMs: 60_000,
+} as const;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { errorCatalogue } from '@partner-network/contract/errors';
 import { openApiDocument } from '@partner-network/contract/openapi/document';
-import { importSentences } from '../packages/operator/src/ingest/rejections.ts';
+import { importHints, importSentences } from '../packages/operator/src/ingest/rejections.ts';
 import { describedCommands } from '../packages/partner-network/src/main.ts';
 import { files, proseOf, read } from './sources.ts';
 
@@ -120,6 +120,7 @@ test('API document, errors, import and help have plain words and short sentences
     ...textsIn(openApiDocument()),
     ...Object.values(errorCatalogue).flatMap(({ when, detail }) => [when, detail]),
     ...Object.values(importSentences),
+    ...Object.values(importHints),
     // Each argument and flag of a help text has its own line, indented by two spaces.
     ...commands.flatMap(({ help }) => help.split(/\n(?= {2}\S)/)),
   ];

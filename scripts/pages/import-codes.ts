@@ -1,5 +1,5 @@
 import { fillIn } from '@partner-network/contract/sentence';
-import { importSentences } from '../../packages/operator/src/ingest/rejections.ts';
+import { importHints, importSentences } from '../../packages/operator/src/ingest/rejections.ts';
 import { code, table } from './markdown.ts';
 
 const introduction = `# Import codes
@@ -25,7 +25,10 @@ const meanings: Readonly<Record<Code, Meaning>> = {
     facts: { what: 'this line has 4 values, but the header has 5 names' },
   },
   DUPLICATE_KEY: { means: 'A JSON object or a CSV header has the same key twice.' },
-  UNKNOWN_FIELD: { means: 'The record has no field with this name.', facts: { nearest: 'reference_id' } },
+  UNKNOWN_FIELD: {
+    means: 'The record has no field with this name.',
+    facts: { renaming: ' or rename it to reference_id' },
+  },
   MISSING_REQUIRED_FIELD: { means: 'A required field is absent.' },
   EXPECTED_STRING: { means: 'The value is not a string.' },
   EXPECTED_INTEGER: { means: 'The value is not a whole number, or it is not written in plain digits.' },
@@ -80,7 +83,8 @@ const meanings: Readonly<Record<Code, Meaning>> = {
 export function importCodesPage(): string {
   const rows = (Object.keys(importSentences) as Code[]).map((name) => {
     const { means, facts = {} } = meanings[name];
-    return [code(name), means, fillIn(importSentences[name], facts)];
+    const message = [importSentences[name], importHints[name] ?? []].flat().join(' ');
+    return [code(name), means, fillIn(message, facts)];
   });
   return `${introduction}\n${table(['code', 'meaning', 'message'], rows)}`;
 }

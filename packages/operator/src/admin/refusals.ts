@@ -14,22 +14,15 @@ export function adminRefusal(code: AdminErrorCode, facts: Facts = {}, field?: st
   return new Refusal([record], [], status);
 }
 
-/** What a sentence says about flags of the command line. */
-const aboutFlags =
-  /(?:, or name the partner of all brands with --partner| If it is not .* --personal-data allow\.)/;
-const aboutLines = / Each line is one record\./;
-
 /** An error of a body or of a line, which never repeats a value. */
 export function errorOfRejection({ code, detail, field }: Rejection) {
   const category: ErrorRecord['category'] = 'INVALID_REQUEST_ERROR';
-  return { category, code, detail: detail.replace(aboutFlags, ''), ...(field !== undefined && { field }) };
+  return { category, code, detail, ...(field !== undefined && { field }) };
 }
 
 /** Everything that is wrong with a body, at most 20 errors. */
 export function refusalOfBody(rejections: readonly Rejection[]): Refusal {
-  const errors = rejections
-    .slice(0, maxErrors)
-    .map((one) => errorOfRejection({ ...one, detail: one.detail.replace(aboutLines, '') }));
+  const errors = rejections.slice(0, maxErrors).map(errorOfRejection);
   return new Refusal(errors as unknown as Errors, [], 400);
 }
 

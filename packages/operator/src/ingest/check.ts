@@ -2,10 +2,10 @@ import { ingestBounds } from '@partner-network/common/bounds/operator';
 import { brokenRule, isCleanText, isWebAddress } from '@partner-network/common/text';
 import { normalizeTime } from '@partner-network/common/times';
 import { lengths } from '@partner-network/contract/limits';
-import { type FieldSchema, type RecordSchema, visible } from '@partner-network/contract/records';
+import { brandSchema, type FieldSchema, type RecordSchema, visible } from '@partner-network/contract/records';
 import { InexactNumber } from './json.ts';
 import { findPersonalData, findPersonalKey, findPersonalValue } from './personal-data/personal-data.ts';
-import { type Rejection, rejection, timeRejection, unknownField } from './rejections.ts';
+import { type ImportCode, type Rejection, rejection, timeRejection, unknownField } from './rejections.ts';
 
 type Value = string | number | undefined;
 
@@ -69,10 +69,22 @@ function ruleOf(schema: FieldSchema): Rule {
   return stringRule(schema);
 }
 
+/** The patterns of texts, each with the code of a text that does not match. */
+const patterns: readonly { readonly source: string; readonly code: ImportCode }[] = [
+  { source: visible, code: 'VALUE_EMPTY' },
+  { source: brandSchema.properties.color.pattern, code: 'INVALID_COLOR' },
+];
+
+function patternOf(source: string) {
+  const known = patterns.find((pattern) => pattern.source === source);
+  if (known === undefined) throw new Error(`The pattern ${source} has no code.`);
+  return { regExp: new RegExp(source), code: known.code };
+}
+
 /** Reports the first rejection only: type, a rule for texts, then the format of the field. */
 function stringRule(schema: FieldSchema): Rule {
   const { maxLength: max = 0, minLength: min = 1, enum: words } = schema;
-  const pattern = schema.pattern === undefined ? undefined : new RegExp(schema.pattern);
+  const pattern = schema.pattern === undefined ? undefined : patternOf(schema.pattern);
   const isTime = schema.format === 'date-time';
 
   function rejectionOf(text: string, field: string): Rejection | undefined {
@@ -81,8 +93,7 @@ function stringRule(schema: FieldSchema): Rule {
       return rejection(code, field, { max: `${max} characters`, allowed: words?.join(' or ') ?? '' });
     }
     if (isTime) return timeRejection('format', field);
-    if (pattern?.test(text) === false)
-      return rejection(schema.pattern === visible ? 'VALUE_EMPTY' : 'INVALID_COLOR', field);
+    if (pattern?.regExp.test(text) === false) return rejection(pattern.code, field);
     // The minimum length needs no check: every valid address has at least 8 characters.
     const isUrl = schema.format !== 'uri' || isWebAddress(text);
     return isUrl ? undefined : rejection('INVALID_URL', field, { min, max });

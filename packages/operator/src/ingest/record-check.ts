@@ -142,7 +142,8 @@ function addRejections(
   }
   if (kind !== 'brands') return;
   if (partnerId === undefined && partner_id === undefined) {
-    if (isSound('partner_id')) rejections.push(missingPartner());
+    const missing = isRepeatable ? rejection('MISSING_REQUIRED_FIELD', 'partner_id') : missingPartner();
+    if (isSound('partner_id')) rejections.push(missing);
   } else if (partnerId !== undefined && ![undefined, partnerId].includes(partner_id as string)) {
     const why = '--partner names another partner. Without --partner, each line names its own';
     rejections.push(immutableRejection('partner_id', why));

@@ -1,6 +1,6 @@
 import { closeSync, fchmodSync, fstatSync, openSync, type Stats, writeFileSync } from 'node:fs';
 import { OperatorError, whyNotWritten } from '@partner-network/common/errors';
-import type { Rejection } from './rejections.ts';
+import { type Rejection, withHint } from './rejections.ts';
 
 export type RejectedFile = ReturnType<typeof openRejectedFile>;
 
@@ -22,7 +22,10 @@ export function openRejectedFile(path: string) {
   if (own.isFile()) attempt(() => fchmodSync(descriptor, 0o600));
   return {
     add: (line: number, errors: readonly Rejection[], text = ''): void =>
-      attempt(() => writeFileSync(descriptor, `${JSON.stringify({ line, errors, record: text })}\n`)),
+      attempt(() => {
+        const entry = { line, errors: errors.map(withHint), record: text };
+        writeFileSync(descriptor, `${JSON.stringify(entry)}\n`);
+      }),
     isSameAs: ({ dev, ino }: Stats): boolean => own.isFile() && dev === own.dev && ino === own.ino,
     close: (): void => closeSync(descriptor),
   };

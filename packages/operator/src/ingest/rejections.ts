@@ -7,9 +7,6 @@ import { fillIn } from '@partner-network/contract/sentence';
 import type { RefusedLine } from '@partner-network/store/port';
 import { findPersonalKey } from './personal-data/personal-data.ts';
 
-/** Left out if no known name is similar. */
-const renaming = ' or rename it to {nearest}';
-
 /** Brands and balances have the field deleted_at. */
 const undeletable = 'Remove this field: a line cannot delete a grant. Set the status to REVOKED instead.';
 
@@ -18,11 +15,11 @@ export const importSentences = {
   INVALID_JSON: `Write one JSON object per line, in UTF-8, of at most ${ingestBounds.importLineBytes} bytes, for example with "jq -c".`,
   INVALID_CSV: 'Correct the CSV: {what}.',
   DUPLICATE_KEY: 'Write each key only once.',
-  UNKNOWN_FIELD: `Remove this field${renaming}: the record has no field with this name.`,
+  UNKNOWN_FIELD: 'Remove this field{renaming}: the record has no field with this name.',
   MISSING_REQUIRED_FIELD: 'Add this field: it is required.',
   EXPECTED_STRING: 'Set this field to a string.',
   EXPECTED_INTEGER: 'Set this field to a whole number, written in plain digits.',
-  EXPECTED_OBJECT: 'Write a JSON object here. Each line is one record.',
+  EXPECTED_OBJECT: 'Write a JSON object here.',
   VALUE_EMPTY: 'Set this field to a value, or leave it out if it is optional.',
   VALUE_TOO_LONG: 'Shorten this value to at most {max}.',
   VALUE_TOO_LOW: 'Set this field to at least {min}.',
@@ -34,19 +31,31 @@ export const importSentences = {
     'Set this field to an http or https URL of {min} to {max} characters, without user or password.',
   INVALID_TIME: 'Correct the time: {what}.',
   TOO_MANY_KEYS: 'Remove keys: at most {max} are allowed.',
-  PERSONAL_DATA: 'Remove {what}. If it is not personal data, import with --personal-data allow.',
+  PERSONAL_DATA: 'Remove {what}.',
   UNKNOWN_PARTNER: 'Create this partner first, or correct its id.',
   IMMUTABLE_FIELD: 'Correct this field: {what}.',
   CUSTOMER_ERASED:
     'Add updated_at to this line, or leave the line out: the customer was erased. Only a time after the erasure shows that the record is newer.',
 } as const;
 
-type ImportCode = keyof typeof importSentences;
+export type ImportCode = keyof typeof importSentences;
+
+/** What to add for the operator of a command. The administrative API leaves it out. */
+export const importHints: Readonly<Partial<Record<ImportCode, string>>> = {
+  EXPECTED_OBJECT: 'Each line is one record.',
+  PERSONAL_DATA: 'If it is not personal data, import with --personal-data allow.',
+};
 
 export interface Rejection {
   readonly field?: string;
   readonly code: ImportCode;
   readonly detail: string;
+  readonly hint?: string;
+}
+
+/** A rejection as a command prints it: the hint is part of the detail. */
+export function withHint({ hint, ...rejection }: Rejection): Omit<Rejection, 'hint'> {
+  return hint === undefined ? rejection : { ...rejection, detail: `${rejection.detail} ${hint}` };
 }
 
 type Facts = Readonly<Record<string, string | number>>;
@@ -56,17 +65,21 @@ type FieldName = string | readonly string[];
 
 /** Names a field but never repeats a value, which may be a secret, an amount or personal data. */
 export function rejection(code: ImportCode, field?: FieldName, facts: Facts = {}): Rejection {
-  const detail = fillIn(importSentences[code], facts);
-  return field === undefined ? { code, detail } : { field: nameOf(field), code, detail };
+  const hint = importHints[code];
+  return {
+    ...(field !== undefined && { field: nameOf(field) }),
+    code,
+    detail: fillIn(importSentences[code], facts),
+    ...(hint !== undefined && { hint }),
+  };
 }
 
 /** A rejection for a field that the record does not have. `shown` is the name to report. */
 export function unknownField(name: string, known: readonly string[], shown = name): Rejection {
   if (name === 'deleted_at') return { ...rejection('UNKNOWN_FIELD', shown), detail: undeletable };
   const nearest = suggest(echo(name, echoedCharacters), known);
-  if (nearest !== undefined) return rejection('UNKNOWN_FIELD', shown, { nearest });
-  const detail = importSentences.UNKNOWN_FIELD.replace(renaming, '');
-  return { ...rejection('UNKNOWN_FIELD', shown), detail };
+  const renaming = nearest === undefined ? '' : ` or rename it to ${nearest}`;
+  return rejection('UNKNOWN_FIELD', shown, { renaming });
 }
 
 /** A field's name without its parts from the first part that looks like personal data. */

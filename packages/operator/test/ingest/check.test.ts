@@ -56,6 +56,11 @@ test('reports all rejections of a record at once, in the order of its fields', a
   ]);
 });
 
+test('does not start with a pattern that has no code', () => {
+  const properties = { country: { type: 'string', pattern: '^[A-Z]{2}$' } };
+  assert.throws(() => createChecker({ required: [], properties }), /has no code/);
+});
+
 test('counts the length of a text in code points, at the bound and one past it', async () => {
   for (const [kind, field, max] of stringFields) {
     for (const character of ['x', 'é', '語', '🦊']) {

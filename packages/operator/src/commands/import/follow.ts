@@ -12,7 +12,7 @@ import type { RecordOptions } from '../../ingest/record-check.ts';
 import { openRejectedFile } from '../../ingest/rejected-file.ts';
 import { createRetry, type Retry } from '../../ingest/retry.ts';
 import { bytesOf, standardInput } from './input.ts';
-import { remarkErrors, summaryOf } from './report.ts';
+import { remarkErrors, reportOf } from './report.ts';
 
 interface FollowChoices {
   readonly records: RecordOptions;
@@ -67,7 +67,7 @@ export async function follow(store: Store, choices: FollowChoices, output: Outpu
     throw error;
   });
   await addAudit('end');
-  return { value: report, text: summaryOf(report, false) };
+  return reportOf(report);
 }
 
 /** Returns a function that adds an entry to the audit log: at the start, at the end and once an hour. */

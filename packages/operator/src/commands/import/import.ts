@@ -23,7 +23,7 @@ import { changing, partnerId } from '../database.ts';
 import { importFile } from './file.ts';
 import { follow } from './follow.ts';
 import { sourceName, standardInput } from './input.ts';
-import { remarkEmpty, remarkFormat, remarkLines, remarkStale, summaryOf } from './report.ts';
+import { remarkEmpty, remarkFormat, remarkLines, remarkStale, reportOf } from './report.ts';
 
 const anyPath = plainText(commandLineBounds.pathCharacters);
 const path = (text: string) =>
@@ -100,7 +100,7 @@ function importing(kind: ImportKind): Command {
       if (kind !== 'grants') remarkStale(output, report, overwrite);
       if (stop === undefined) remarkEmpty(output, report);
       const failure = hasFailed({ ...report, stop }, choices) ? failureOf(stop, deletesMissing) : undefined;
-      return { value: report, text: summaryOf(report, dryRun), failure };
+      return { ...reportOf(report, dryRun), failure };
     },
   });
 }

@@ -1,11 +1,11 @@
 /** The messages of an import on a terminal. */
 
-import type { Output } from '@partner-network/common/command-line/command';
+import type { Output, Report } from '@partner-network/common/command-line/command';
 import { echo } from '@partner-network/common/text';
 import { echoedCharacters } from '@partner-network/contract/limits';
 import type { ImportReport } from '../../ingest/import.ts';
 import { findPersonalKey } from '../../ingest/personal-data/personal-data.ts';
-import type { Rejection } from '../../ingest/rejections.ts';
+import { type Rejection, withHint } from '../../ingest/rejections.ts';
 
 export function remarkErrors(
   output: Output,
@@ -15,7 +15,7 @@ export function remarkErrors(
   id?: unknown,
 ): void {
   const where = `${prefix}line ${line}${shownId(id)}`;
-  for (const { field, code, detail } of errors) {
+  for (const { field, code, detail } of errors.map(withHint)) {
     output.remark(`${where}: ${field === undefined ? '' : `${field}: `}${code}: ${detail}`);
   }
 }
@@ -60,11 +60,14 @@ export function remarkEmpty(output: Output, { read }: ImportReport): void {
   if (read === 0) output.remark('The input has no records.');
 }
 
-export function summaryOf(report: ImportReport, isDryRun: boolean): string {
+export function reportOf(report: ImportReport, isDryRun = false): Report {
   const { read, written, unchanged, stale, deleted, rejected_count } = report;
   const would = isDryRun ? 'would be ' : '';
-  return (
-    `${read} read, ${written} ${would}written, ${unchanged} unchanged, ${stale} stale, ` +
-    `${deleted} ${would}deleted, ${rejected_count} rejected.`
-  );
+  const rejected = report.rejected.map(({ line, errors }) => ({ line, errors: errors.map(withHint) }));
+  return {
+    value: { ...report, rejected },
+    text:
+      `${read} read, ${written} ${would}written, ${unchanged} unchanged, ${stale} stale, ` +
+      `${deleted} ${would}deleted, ${rejected_count} rejected.`,
+  };
 }

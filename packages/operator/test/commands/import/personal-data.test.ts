@@ -42,7 +42,10 @@ test('rejects personal data by default, and does not repeat it', async (t) => {
     [status, stdout],
     [1, '1 read, 0 written, 0 unchanged, 0 stale, 0 deleted, 1 rejected.\n'],
   );
-  assert.match(stderr, /^line 1: metadata\.owner: PERSONAL_DATA: Remove .* e-mail address\. .*\.$/m);
+  assert.match(
+    stderr,
+    /^line 1: metadata\.owner: PERSONAL_DATA: Remove .* e-mail address\. If .* --personal-data allow\.$/m,
+  );
   assert.doesNotMatch(stderr, /jane/);
   const allowed = await line.run([...words, '--personal-data', 'allow'], { input: brandLines(1) });
   assert.deepEqual([allowed.status, allowed.stderr], [0, '']);

@@ -4,7 +4,7 @@ import { ingestBounds } from '../../../../common/src/bounds/operator.ts';
 import { pluck } from '../../../../testkit/fixtures/pluck.ts';
 import { createChecker } from '../../../src/ingest/check.ts';
 import { kinds } from '../../../src/ingest/kinds.ts';
-import { rejection } from '../../../src/ingest/rejections.ts';
+import { rejection, withHint } from '../../../src/ingest/rejections.ts';
 
 const { schema, freeTexts } = kinds.brands;
 const check = createChecker(schema, { watched: freeTexts });
@@ -15,7 +15,7 @@ function personalIn(more: object): (readonly [string | undefined, string])[] {
   const { rejections, personal } = check({ ...smallest, ...more });
   assert.deepEqual(rejections, []);
   for (const { code } of personal) assert.equal(code, 'PERSONAL_DATA');
-  return personal.map(({ field, detail }) => [field, detail]);
+  return personal.map(withHint).map(({ field, detail }) => [field, detail]);
 }
 
 const sentence = (what: string) =>

@@ -2,11 +2,7 @@
 import { httpBounds } from '@partner-network/common/bounds/http';
 import { adminBounds } from '@partner-network/common/bounds/operator';
 import { adminLimits } from '@partner-network/contract/admin/limits';
-import {
-  type AdminOperation,
-  type AdminOperationId,
-  adminOperations,
-} from '@partner-network/contract/admin/operations';
+import { type AdminOperationId, adminOperations } from '@partner-network/contract/admin/operations';
 import { errorRecord } from '@partner-network/contract/errors';
 import type { Exchange, Route, Routes } from '@partner-network/http/handle';
 import { Refusal } from '@partner-network/http/refusal';
@@ -17,7 +13,7 @@ import { kindOfBatch } from './batch-sender.ts';
 import { type CallParts, createCalls } from './calls.ts';
 import { createIdentification, inOwnWords } from './credentials.ts';
 import { referenceRoutes } from './reference.ts';
-import { readJsonBody } from './request.ts';
+import { type Answered, readRequest } from './request.ts';
 import { type Match, matchPath } from './routes.ts';
 
 export interface AdminParts extends CallParts {
@@ -72,8 +68,10 @@ export function createAdminRoutes(parts: AdminParts, console: Routes['get'], isO
     exchange.key = { id: key.id };
     requireValid(key, Date.now());
     journal.noteUse(key.id, Date.now());
-    const body = (operation: AdminOperation) => readJsonBody(operation, exchange);
-    const answered = await call(id, { key, exchange, encoded, query: exchange.query, body });
+    const caller = { key, exchange };
+    const answered: Answered = await call(id, caller, (operation) =>
+      readRequest(operation, encoded, exchange),
+    );
     exchange.status = answered.status ?? 200;
     exchange.headers.push('Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store');
     return JSON.stringify(answered.body);

@@ -6,7 +6,6 @@ import {
   adminOperations,
 } from '@partner-network/contract/admin/operations';
 import type { Exchange } from '@partner-network/http/handle';
-import { parseParameters } from '@partner-network/http/parameters';
 import type { Cursors } from '@partner-network/service/cursors/cursors';
 import { type AdminKeyOnFile, ExpiryNotInFuture, type Store, whileLocked } from '@partner-network/store/port';
 import { timeRejection } from '../ingest/rejections.ts';
@@ -17,7 +16,7 @@ import { requireRole } from './credentials.ts';
 import { type Call, handlers } from './handlers.ts';
 import type { Listed, ListQuery, Page } from './lists.ts';
 import { adminRefusal, notFound, refusalOfBody } from './refusals.ts';
-import { type Answered, authorOf, createBodyCheck, type Fields, pathOf, withTimes } from './request.ts';
+import { authorOf, createBodyCheck, type Fields, type Given } from './request.ts';
 
 /** What operations work with. */
 export interface CallParts {
@@ -26,15 +25,17 @@ export interface CallParts {
   readonly batches: BatchSender;
 }
 
-export interface Asked {
+/** Who runs an operation, and for which request. */
+export interface Caller {
   readonly key: AdminKeyOnFile;
   readonly exchange: Exchange;
-  /** The parameters of the path, percent-encoded. */
-  readonly encoded: Readonly<Record<string, string>>;
-  readonly query: string;
-  /** Reads the body. A function, so that a key without the role is refused before. */
-  body(operation: AdminOperation): Promise<unknown>;
 }
+
+/** Reads what the operation is given. A function, so that a key without the role is refused before. */
+type Read = (operation: AdminOperation) => Given | Promise<Given>;
+
+/** What an operation answers. */
+export type AnswerOf<Id extends AdminOperationId> = Awaited<ReturnType<(typeof handlers)[Id]>>;
 
 export type Calls = ReturnType<typeof createCalls>;
 
@@ -43,35 +44,44 @@ export function createCalls({ store, cursors, batches }: CallParts) {
     Object.entries(adminOperations).map(([id, operation]) => [id, createBodyCheck(operation)]),
   );
 
-  return async (id: AdminOperationId, asked: Asked): Promise<Answered> => {
+  return async <Id extends AdminOperationId>(
+    id: Id,
+    { key, exchange }: Caller,
+    read: Read,
+  ): Promise<AnswerOf<Id>> => {
     const operation: AdminOperation = adminOperations[id];
-    const { key, exchange } = asked;
     requireRole(key, operation.role);
-    const path = pathOf(operation, asked.encoded);
-    const query = withTimes(parseParameters({ parameters: operation.parameters ?? {} }, asked.query));
-    const body = checks[id]!(await asked.body(operation));
+    const { path, query, body: sent } = await read(operation);
+    const body = checks[id]!(sent);
     const call: Call = {
-      ...{ store, exchange, key, path, query, body, batches },
+      store,
+      exchange,
+      key,
+      path,
+      query,
+      body,
+      batches,
       by: (action) => authorOf(key, action, exchange, body.reason as string | undefined),
       page: (read) => readPage(cursors, id, query, read),
     };
     // Beside a feed, which locks the embedded database again and again, a revocation is not refused. Postgres
     // waits by itself. Nothing is doubled: a handler changes something once, and a lock fails before that.
-    return whileLocked(() => handlers[id](call), adminBounds.lockMs).catch((error) => {
+    const handler = handlers[id] as (call: Call) => Promise<AnswerOf<Id>>;
+    return whileLocked(() => handler(call), adminBounds.lockMs).catch((error) => {
       throw refusalOf(error);
     });
   };
 }
 
 /** Reads a page. Its cursor is bound to the operation and to all parameters but `limit`. */
-export async function readPage<R extends object>(
+async function readPage<R extends object>(
   cursors: Cursors,
   endpoint: string,
   { cursor, limit, ...values }: Fields,
   read: (query: ListQuery) => Promise<Page<R>>,
 ): Promise<Listed<R>> {
   const filters = Object.entries(values).flatMap(([name, value]) =>
-    value === undefined ? [] : [name, value],
+    value === undefined ? [] : [name, String(value)],
   );
   const scope = { endpoint, partnerId: '', filters };
   const after = () =>

@@ -21,6 +21,7 @@ import {
 import { putPartner, requirePartner, switchPartner } from '../operations/partners.ts';
 import type { BatchSender } from './batch-sender.ts';
 import {
+  type List,
   type Listed,
   type ListQuery,
   listAuditPage,
@@ -47,23 +48,26 @@ export interface Call {
   readonly body: Fields;
   /** The author of a change, with the name that the command line has for it. */
   by(action: string): Author;
-  page(read: (query: ListQuery) => Promise<Page>): Promise<Listed>;
+  page<R extends object>(read: (query: ListQuery) => Promise<Page<R>>): Promise<Listed<R>>;
   readonly batches: BatchSender;
 }
 
 type Handler = (call: Call) => Promise<Answered>;
 
-const created = (isNew: boolean, body: object): Answered => ({ status: isNew ? 201 : 200, body });
+function created<Body extends object>(isNew: boolean, body: Body): Answered<Body> {
+  return { status: isNew ? 201 : 200, body };
+}
 
-function listing(name: string, list: (store: Store, query: ListQuery) => Promise<Page>): Handler {
-  return async ({ store, page }) => {
+function listing<Name extends string, R extends object>(name: Name, list: List<R>) {
+  return async ({ store, page }: Call) => {
     const { records, ...cursor } = await page((query) => list(store, query));
-    return { body: { [name]: records, ...cursor } };
+    const named = { [name]: records } as Readonly<Record<Name, readonly R[]>>;
+    return { body: { ...named, ...cursor } };
   };
 }
 
-function switching(isDisabled: boolean): Handler {
-  return async ({ store, path, by }) => {
+function switching(isDisabled: boolean) {
+  return async ({ store, path, by }: Call) => {
     const author = by(isDisabled ? 'partners disable' : 'partners enable');
     return { body: { partner: await switchPartner(store, path.id!, isDisabled, author) } };
   };
@@ -79,9 +83,9 @@ function batchOf(kind: ImportKind): Handler {
     });
 }
 
-async function keyAnswer(store: Store, { key, secret }: Issued): Promise<Answered> {
+async function keyAnswer(store: Store, { key, secret }: Issued) {
   const [shown] = await shownKeys(store, [key]);
-  return created(secret !== undefined, { key: shown, secret });
+  return created(secret !== undefined, { key: shown!, secret });
 }
 
 /** The key to find. A client that looks for a leaked administrative key must not think that it is safe. */
@@ -100,7 +104,7 @@ async function namedPartner(store: Store, { partner_id }: Fields): Promise<strin
   return partner.id;
 }
 
-export const handlers: Readonly<Record<AdminOperationId, Handler>> = {
+export const handlers = {
   listPartners: listing('partners', listPartnersPage),
   getPartner: async ({ store, path }) => ({ body: { partner: await requirePartner(store, path.id!) } }),
   putPartner: async ({ store, path, body, by }) => {
@@ -178,4 +182,4 @@ export const handlers: Readonly<Record<AdminOperationId, Handler>> = {
   sendBrands: batchOf('brands'),
   sendBalances: batchOf('balances'),
   sendGrants: batchOf('grants'),
-};
+} satisfies Readonly<Record<AdminOperationId, Handler>>;

@@ -3,7 +3,16 @@ import { isRequestId } from '@partner-network/common/ids';
 import { toTime } from '@partner-network/common/times';
 import { refusal } from '@partner-network/http/refusal';
 import { isOutcome, someOutcome } from '@partner-network/service/receipts/receipt';
-import type { ApiKey, GrantStatus, Receipt, Store } from '@partner-network/store/port';
+import type {
+  ApiKey,
+  AuditEntry,
+  GrantStatus,
+  NumberedEntry,
+  Partner,
+  Receipt,
+  Store,
+  UsageCount,
+} from '@partner-network/store/port';
 import { grantStatus, type ListedGrant, listGrants } from '../operations/grants.ts';
 import { keyStatus } from '../operations/keys.ts';
 import type { Fields } from './request.ts';
@@ -44,9 +53,9 @@ export async function pageOf<R extends object>(
   return { records, next: found.length > limit ? positionOf(records.at(-1)!) : undefined };
 }
 
-type List = (store: Store, query: ListQuery) => Promise<Page>;
+export type List<R extends object> = (store: Store, query: ListQuery) => Promise<Page<R>>;
 
-export const listPartnersPage: List = (store, query) =>
+export const listPartnersPage: List<Partner> = (store, query) =>
   pageOf(query, store.listPartners, ({ id }) => ({ id }));
 
 /** A key as the API shows it. */
@@ -61,18 +70,18 @@ export async function shownKeys(store: Store, keys: readonly ApiKey[]): Promise<
   });
 }
 
-export const listKeysPage: List = async (store, query) => {
+export const listKeysPage: List<ShownKey> = async (store, query) => {
   const partnerId = query.values.partner_id as string | undefined;
   const read = (part: Part) => store.listKeys(partnerId, part);
   const { records, next } = await pageOf(query, read, ({ partner_id, id }) => ({ partner_id, id }));
   return { records: await shownKeys(store, records), next };
 };
 
-export function shownGrant(grant: ListedGrant): object {
+export function shownGrant(grant: ListedGrant): ListedGrant {
   return { ...grant, status: grantStatus(grant) };
 }
 
-export const listGrantsPage: List = async (store, query) => {
+export const listGrantsPage: List<ListedGrant> = async (store, query) => {
   const { values } = query;
   const { partner_id: partnerId, customer_id: customerId } = values as Record<string, string | undefined>;
   if (partnerId === undefined && customerId === undefined) {
@@ -89,13 +98,22 @@ export const listGrantsPage: List = async (store, query) => {
 const spanOf = ({ since, until }: Fields) =>
   ({ since, until }) as Record<'since' | 'until', string | undefined>;
 
-export const listAuditPage: List = async (store, query) => {
-  const { actor, action, target } = query.values as Record<string, string | undefined>;
-  const chosen = { actor, action, target, ...spanOf(query.values) };
-  const read = (part: Part) => store.listAudit({ ...chosen, ...part });
+/** Takes several actions, too: each has its own place in an index. */
+export const listAuditPage: List<AuditEntry> = async (store, query) => {
+  const { actor, target } = query.values as Record<string, string | undefined>;
+  const actions = [query.values.action].flat() as (string | undefined)[];
+  const chosen = { actor, target, ...spanOf(query.values) };
+  const read = async (part: Part) => {
+    const found = await Promise.all(actions.map((action) => store.listAudit({ ...chosen, action, ...part })));
+    return found.length === 1 ? found[0]! : found.flat().toSorted(newestFirst);
+  };
   const { records, next } = await pageOf(query, read, ({ at, seq }) => ({ at, seq }));
   return { records: records.map(({ seq: _, ...entry }) => entry), next };
 };
+
+function newestFirst(one: NumberedEntry, other: NumberedEntry): number {
+  return one.at === other.at ? other.seq - one.seq : one.at < other.at ? 1 : -1;
+}
 
 /** The receipt of a request. Undefined also for a text that cannot be the id of a request. */
 export async function receiptOfRequest(store: Store, requestId: string): Promise<Receipt | undefined> {
@@ -111,9 +129,9 @@ async function ownerOf(store: Store, { partner_id, key_id }: Fields) {
   return { partnerId, keyId: key_id as string | undefined };
 }
 
-const nothing: Page = { records: [], next: undefined };
+const nothing: Page<never> = { records: [], next: undefined };
 
-export const listReceiptsPage: List = async (store, query) => {
+export const listReceiptsPage: List<Receipt> = async (store, query) => {
   const { values } = query;
   const { request_id, customer_id: customerId, outcome } = values as Record<string, string | undefined>;
   if (outcome !== undefined && !isOutcome(outcome)) {
@@ -126,7 +144,7 @@ export const listReceiptsPage: List = async (store, query) => {
   return pageOf(query, read, ({ at, request_id: id }) => ({ at, request_id: id }));
 };
 
-export const listUsagePage: List = async (store, query) => {
+export const listUsagePage: List<UsageCount> = async (store, query) => {
   const owner = await ownerOf(store, query.values);
   if (owner === undefined) return nothing;
   const by = (query.values.by ?? 'hour') as 'hour' | 'day';

@@ -1,13 +1,21 @@
 /** What a request of the administrative API says: its path, its query, its body and its author. */
 import { isUtf8 } from 'node:buffer';
-import { holdsKey, isCleanText, isDots, isLongerThan, printable } from '@partner-network/common/text';
+import {
+  brokenRule,
+  holdsKey,
+  isCleanText,
+  isDots,
+  isLongerThan,
+  printable,
+} from '@partner-network/common/text';
 import { normalizeTime } from '@partner-network/common/times';
 import { adminLimits } from '@partner-network/contract/admin/limits';
 import type { AdminOperation } from '@partner-network/contract/admin/operations';
+import { factsOf } from '@partner-network/contract/operations';
 import type { RecordSchema } from '@partner-network/contract/records';
 import { encodingOfBody, hasBody, readBody, typeOfBody } from '@partner-network/http/body';
 import type { Exchange } from '@partner-network/http/handle';
-import { decode } from '@partner-network/http/parameters';
+import { decode, parseParameters } from '@partner-network/http/parameters';
 import { Refusal, refusal } from '@partner-network/http/refusal';
 import { headerValues } from '@partner-network/http/request';
 import type { AdminKeyOnFile, Author } from '@partner-network/store/port';
@@ -17,21 +25,53 @@ import { dotsRejection, rejection } from '../ingest/rejections.ts';
 import { adminRefusal, refusalOfBody } from './refusals.ts';
 
 /** The status, if it is not 200, and the body of the answer. */
-export interface Answered {
+export interface Answered<Body extends object = object> {
   readonly status?: number;
-  readonly body: object;
+  readonly body: Body;
 }
 
-export type Fields = Readonly<Record<string, string | number | undefined>>;
+export type Fields = Readonly<Record<string, string | number | readonly string[] | undefined>>;
+type Texts = Readonly<Record<string, string>>;
 
-/** The parameters of the path. A `+` is a plus there. */
-export function pathOf(
+/** What an operation is given: checked values of path and query, and a body that is checked later. */
+export interface Given {
+  readonly path: Texts;
+  readonly query: Fields;
+  readonly body?: unknown;
+}
+
+/** What a request of the API says. */
+export async function readRequest(
+  operation: AdminOperation,
+  encoded: Texts,
+  exchange: Exchange,
+): Promise<Given> {
+  // A `+` is a plus in a path.
+  const path = checkPath(operation, (name) => decode(encoded[name]!.replaceAll('+', '%2B')));
+  const query = withTimes(parseParameters({ parameters: operation.parameters ?? {} }, exchange.query));
+  return { path, query, body: await readJsonBody(operation, exchange) };
+}
+
+/** Checks what a page of the console gives, as if it were a request. Only numbers may exceed their limits. */
+export function checkGiven(
+  operation: AdminOperation,
+  { path = {}, query = {}, body }: Partial<Given>,
+): Given {
+  for (const [name, value] of Object.entries(query)) {
+    const parameter = operation.parameters![name]!;
+    const code = typeof value === 'string' ? brokenRule(value, parameter.schema) : undefined;
+    if (code !== undefined) throw refusal(code, factsOf(parameter), name);
+  }
+  return { path: checkPath(operation, (name) => path[name]), query: withTimes(query), body };
+}
+
+function checkPath(
   { pathParameters = {}, statuses = [] }: AdminOperation,
-  encoded: Readonly<Record<string, string>>,
-): Readonly<Record<string, string>> {
+  textOf: (name: string) => string | undefined,
+): Texts {
   return Object.fromEntries(
     Object.entries(pathParameters).map(([name, maxLength]) => {
-      const text = decode(encoded[name]!.replaceAll('+', '%2B'));
+      const text = textOf(name);
       const isSound = text !== undefined && isCleanText(text) && !holdsKey(text);
       if (!isSound) throw refusal('INVALID_CHARACTER', {}, name);
       if (isLongerThan(text, maxLength)) throw refusal('VALUE_TOO_LONG', { max: maxLength }, name);
@@ -43,7 +83,7 @@ export function pathOf(
 }
 
 /** The query with its times in the form in which they are stored. */
-export function withTimes(values: Fields): Fields {
+function withTimes(values: Fields): Fields {
   const times: Record<string, string> = {};
   for (const name of ['since', 'until']) {
     if (values[name] === undefined) continue;
@@ -64,7 +104,7 @@ export const bodyLimits = {
 };
 
 /** Reads the JSON body of an operation. Undefined if it has none and may be without. */
-export async function readJsonBody(
+async function readJsonBody(
   { bodies = [], isBodyOptional = false }: AdminOperation,
   exchange: Exchange,
 ): Promise<unknown> {

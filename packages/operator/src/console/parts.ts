@@ -1,6 +1,7 @@
 /** Pieces of pages: texts, times, marks, tables and links. */
 import { textOf } from '@partner-network/common/text';
 import { type Html, html, type Value } from './html.ts';
+import type { Texts } from './visit.ts';
 
 /** The address of a page. Ids are percent-encoded. */
 export function pathTo(...segments: readonly string[]): string {
@@ -91,15 +92,13 @@ export function details(fields: Readonly<Record<string, unknown>>): Value {
 }
 
 /** The link to the next page of a list. The first page is reached without a cursor. */
-export function pager(path: string, query: URLSearchParams, name: string, cursor: string | undefined): Html {
+export function pager(path: string, query: Texts, name: string, cursor: string | undefined): Html {
   const to = (value: string | undefined) => {
-    const next = new URLSearchParams(query);
-    next.delete('done');
-    if (value === undefined) next.delete(name);
-    else next.set(name, value);
+    const { done: _, [name]: _current, ...others } = query;
+    const next = new URLSearchParams({ ...others, ...(value !== undefined && { [name]: value }) });
     return next.size === 0 ? path : `${path}?${next}`;
   };
-  const isFirst = !query.has(name);
+  const isFirst = query[name] === undefined;
   if (isFirst && cursor === undefined) return html``;
   return html`<p class="pager">${!isFirst && html`<a href="${to(undefined)}">First page</a>`}
 ${cursor !== undefined && html`<a href="${to(cursor)}">Next page</a>`}</p>`;

@@ -29,7 +29,7 @@ export interface Session {
   isOwnToken(token: string): boolean;
   /** Seals a sentence for an address, so that a link from elsewhere cannot show one. */
   sealNotice(text: string): string;
-  openNotice(sealed: string | null): string | undefined;
+  openNotice(sealed: string | undefined): string | undefined;
   /** Ends the session on all instances. Otherwise a copy of the cookie would work until its time is over. */
   end(): Promise<void>;
 }
@@ -83,7 +83,7 @@ export function createSessions(store: SessionStore, cursors: Cursors) {
         token: () => seal(form, ''),
         isOwnToken: (token) => open(form, token) !== undefined,
         sealNotice: (text) => seal(notice, text),
-        openNotice: (sealed) => (sealed === null ? undefined : open(notice, sealed)),
+        openNotice: (sealed) => (sealed === undefined ? undefined : open(notice, sealed)),
         end: () => store.endSession(session, toTime(issuedMs + adminBounds.sessionMs)),
       };
     },

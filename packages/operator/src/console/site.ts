@@ -3,6 +3,8 @@ import querystring from 'node:querystring';
 import { adminBounds } from '@partner-network/common/bounds/operator';
 import { holdsKey, isCleanText } from '@partner-network/common/text';
 import { adminLimits } from '@partner-network/contract/admin/limits';
+import { adminOperations } from '@partner-network/contract/admin/operations';
+import { mayUse } from '@partner-network/contract/admin/roles';
 import { redirect } from '@partner-network/http/content';
 import { type Exchange, refusalOfFailure } from '@partner-network/http/handle';
 import { decode } from '@partner-network/http/parameters';
@@ -14,12 +16,14 @@ import type { AdminParts } from '../admin/app.ts';
 import { type Calls, createCalls } from '../admin/calls.ts';
 import { createIdentification, requireRole } from '../admin/credentials.ts';
 import { notFound } from '../admin/refusals.ts';
+import { checkGiven } from '../admin/request.ts';
 import type { Examined } from '../doctor/examine.ts';
 import { readForm, requireOwnSite, requireToken, returnPath } from './forms.ts';
 import { type Frame, type Page, pageHeaders, pageOf, refusalPage } from './layout.ts';
 import { signInPage, whyNotKept, whyNotSignedIn } from './pages/sign-in.ts';
+import { createReads, type Reads } from './reads.ts';
 import { createSessions, type Session, setCookie } from './session.ts';
-import { createCall, noteRefusal, type Outcome, type Visit } from './visit.ts';
+import { noteRefusal, type Outcome, type Texts, type Visit } from './visit.ts';
 
 export interface ConsoleParts extends AdminParts {
   readonly log: Logger;
@@ -43,17 +47,17 @@ export const formMs = adminLimits.bodySeconds * 1_000 + adminBounds.changeMs;
 
 const noKeys = 'An address must not hold a key: browsers keep it. Search for the key above, and revoke it.';
 
-type Texts = Readonly<Record<string, string>>;
-
 export class ConsoleSite {
   readonly #parts: ConsoleParts;
   readonly #sessions: ReturnType<typeof createSessions>;
   readonly #calls: Calls;
+  readonly #reads: Reads;
   readonly #identify: ReturnType<typeof createIdentification>;
 
   constructor(parts: ConsoleParts) {
-    const { store, cursors } = parts;
+    const { store, cursors, examine } = parts;
     this.#parts = parts;
+    this.#reads = createReads(store, examine);
     this.#sessions = createSessions(store, cursors);
     this.#calls = createCalls(parts);
     this.#identify = createIdentification(store);
@@ -70,16 +74,30 @@ export class ConsoleSite {
   }
 
   async #answered(page: ConsolePage, encoded: Texts, exchange: Exchange, session: Session): Promise<string> {
-    const { store, cursors, journal, examine } = this.#parts;
+    const { journal } = this.#parts;
     exchange.key = { id: session.key.id };
     requireRole(session.key, 'VIEWER');
     if (holdsKey(querystring.unescape(exchange.query))) throw notFound(noKeys);
     journal.noteUse(session.key.id, Date.now());
     const form = page.method === 'POST' ? await this.#ownForm(exchange, session) : new URLSearchParams();
-    const query = new URLSearchParams([...new URLSearchParams(exchange.query)].filter(([, value]) => value));
+    const query = Object.fromEntries([...new URLSearchParams(exchange.query)].filter(([, value]) => value));
     const ids = Object.fromEntries(Object.entries(encoded).map(([name, text]) => [name, idOf(text)]));
-    const own = { store, cursors, examine, exchange, session, ids, query, form };
-    const outcome = await page.answer({ ...own, ...createCall(this.#calls, session, exchange) });
+    const { key } = session;
+    const outcome = await page.answer({
+      exchange,
+      session,
+      ids,
+      query,
+      form,
+      call: async (id, given = {}) => {
+        const answered = await this.#calls(id, { key, exchange }, (operation) =>
+          checkGiven(operation, given),
+        );
+        return answered.body;
+      },
+      may: (id) => mayUse(key.role, adminOperations[id].role),
+      reads: this.#reads,
+    });
     if ('to' in outcome) return redirect(exchange, outcome.to);
     if ('file' in outcome) {
       const name = `attachment; filename="${outcome.name}"`;
@@ -87,7 +105,7 @@ export class ConsoleSite {
       exchange.headers.push('Cache-Control', 'no-store');
       return outcome.file;
     }
-    return this.#rendered(exchange, outcome, { session, notice: session.openNotice(query.get('done')) });
+    return this.#rendered(exchange, outcome, { session, notice: session.openNotice(query.done) });
   }
 
   /** Exchanges a key for a cookie. The key is in the body of this request, and nowhere else. */

@@ -9,28 +9,26 @@ import type { Visit } from './visit.ts';
 /** Counts that are read for a chart. */
 const mostCounts = 10_000;
 
-interface Owner {
-  readonly partnerId: string;
-  readonly keyId?: string;
-}
+type Owner = { readonly partner_id: string; readonly key_id?: string };
 
 /** The charts of a day and a month, and the refusals of the day. */
-export async function usageOf({ store }: Visit, owner: Owner) {
+export async function usageOf({ call }: Visit, owner: Owner) {
   const nowMs = Date.now();
   // A clock that was ahead may have left counts in the future. The hour and the day of `until` are read.
   const until = new Date(nowMs + 1).toISOString();
   const countsOf = ({ unit, starts }: Span) =>
-    store.listUsage({ ...owner, by: unit, since: starts[0], until, limit: mostCounts });
+    call('listUsage', { query: { ...owner, by: unit, since: starts[0], until, limit: mostCounts } });
   const day = spanOf('Last 24 hours', 'hour', 24, nowMs);
   const month = spanOf('Last 30 days', 'day', 30, nowMs);
-  const [hours, days] = [await countsOf(day), await countsOf(month)];
+  const { usage: hours, cursor: moreHours } = await countsOf(day);
+  const { usage: days, cursor: moreDays } = await countsOf(month);
   const ranked = [...new Set([...rankedCodes(hours), ...rankedCodes(days)])];
-  const isCut = Math.max(hours.length, days.length) === mostCounts;
+  const isCut = moreHours !== undefined || moreDays !== undefined;
   const cut = isCut && html`<p class="hint">Only the newest ${plural(mostCounts, 'count')} are shown.</p>`;
   return {
     charts: html`<div class="charts">${chart(day, hours, ranked)}${chart(month, days, ranked)}</div>${cut}`,
     refusals: html`${refusalsOf(owner, hours, day.starts.at(-2)!, new Date(nowMs).toISOString())}
-<p>${receiptsLink(owner, {}, `All receipts of this ${owner.keyId === undefined ? 'partner' : 'key'}`)}</p>`,
+<p>${receiptsLink(owner, {}, `All receipts of this ${owner.key_id === undefined ? 'partner' : 'key'}`)}</p>`,
   };
 }
 
@@ -63,7 +61,7 @@ function refusalsOf(owner: Owner, hours: readonly UsageCount[], recentFrom: stri
     code(refused.code),
     meaningOf(refused.code),
     listed[refused.operation] ?? refused.operation,
-    ...(owner.keyId === undefined ? [idLink('keys', refused.keyId)] : []),
+    ...(owner.key_id === undefined ? [idLink('keys', refused.keyId)] : []),
     html`<b>${refused.recent.toLocaleString('en')}</b>`,
     refused.all.toLocaleString('en'),
     refused.operation === 'listBalances'
@@ -71,7 +69,7 @@ function refusalsOf(owner: Owner, hours: readonly UsageCount[], recentFrom: stri
       : 'in the log',
   ]);
   const since = `Since ${recentFrom.slice(11, 16)} UTC`;
-  const key = owner.keyId === undefined ? ['Key'] : [];
+  const key = owner.key_id === undefined ? ['Key'] : [];
   const hint = html`<p class="hint">It is ${now.slice(11, 16)} UTC now. Requests for balances leave receipts.
 For others, search the log of <code>partner-network serve</code> for the id of the key.</p>`;
   const counted = table(
@@ -84,9 +82,8 @@ not counted here: search the log of <code>partner-network serve</code> for UNAUT
   return html`${rows.length > 0 && hint}${counted}`;
 }
 
-function receiptsLink({ partnerId, keyId }: Owner, filters: Record<string, string>, label: string): Html {
-  const own = { partner_id: partnerId, ...(keyId !== undefined && { key_id: keyId }), ...filters };
-  return linkTo(`${pathTo('receipts')}?${new URLSearchParams(own)}`, label);
+function receiptsLink(owner: Owner, filters: Record<string, string>, label: string): Html {
+  return linkTo(`${pathTo('receipts')}?${new URLSearchParams({ ...owner, ...filters })}`, label);
 }
 
 /** The status and the meaning of a code or an outcome. Older versions may have had others. */

@@ -52,7 +52,7 @@ test('others are answered between the pages of a download', async () => {
     setImmediate(() => order.push('other'));
     return { entries: [], cursor: 'next' };
   };
-  await auditFile({ call, query: new URLSearchParams() } as unknown as Visit);
+  await auditFile({ call, query: {} } as unknown as Visit);
   assert.deepEqual(order, ['page', 'other', 'page']);
 });
 

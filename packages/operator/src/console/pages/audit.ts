@@ -1,12 +1,13 @@
 /** The audit log: who changed what, and why. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { AnswerOf } from '../../admin/calls.ts';
 import { refusalOfBody } from '../../admin/refusals.ts';
 import { filterForm, filtersOf } from '../filters.ts';
 import { html } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { pager } from '../parts.ts';
 import { auditTable } from '../tables.ts';
-import type { Answers, Outcome, Visit } from '../visit.ts';
+import type { Outcome, Visit } from '../visit.ts';
 
 const filters = {
   target: 'Target',
@@ -19,7 +20,7 @@ const filters = {
 export async function auditPage({ call, query }: Visit): Promise<Page> {
   const chosen = filtersOf(filters, query);
   const { entries, cursor } = await call('listAudit', {
-    query: { ...chosen, cursor: query.get('cursor'), limit: 50 },
+    query: { ...chosen, cursor: query.cursor, limit: 50 },
   });
   const file = `/console/audit.jsonl?${new URLSearchParams(chosen)}`;
   return {
@@ -43,7 +44,9 @@ export async function auditFile({ call, query }: Visit): Promise<Outcome> {
   const lines: string[] = [];
   let cursor: string | undefined;
   do {
-    const page: Answers['listAudit'] = await call('listAudit', { query: { ...chosen, cursor, limit: 100 } });
+    const page: AnswerOf<'listAudit'>['body'] = await call('listAudit', {
+      query: { ...chosen, cursor, limit: 100 },
+    });
     cursor = page.cursor;
     lines.push(...page.entries.map((entry) => `${JSON.stringify(entry)}\n`));
     if (lines.length > mostEntries) {

@@ -1,14 +1,11 @@
 /** A brand: its record without the metadata, and its partner. */
-import { notFound } from '../../admin/refusals.ts';
 import { html } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { code, facts, idLink, text, time } from '../parts.ts';
 import type { Visit } from '../visit.ts';
 
-export async function brandPage({ store, ids }: Visit): Promise<Page> {
-  const found = await store.findBrands(ids.id!);
-  const brand = found.find(({ partner_id }) => partner_id === ids.partner_id);
-  if (brand === undefined) throw notFound('The partner has no brand with this id.');
+export async function brandPage({ reads, ids }: Visit): Promise<Page> {
+  const brand = await reads.brand(ids.partner_id!, ids.id!);
   const { id, partner_id, name, reference_id, color, profile_image_url: image } = brand;
   return {
     title: name,

@@ -6,15 +6,15 @@ import { grantTable, receiptTable } from '../tables.ts';
 import type { Visit } from '../visit.ts';
 
 export async function customerPage(visit: Visit): Promise<Page> {
-  const { call, may, query, ids, store } = visit;
+  const { call, may, query, ids, reads } = visit;
   const customer_id = ids.customer_id!;
   const { grants, cursor: moreGrants } = await call('listGrants', {
-    query: { customer_id, limit: 25, cursor: query.get('grants') },
+    query: { customer_id, limit: 25, cursor: query.grants },
   });
   const { receipts, cursor: moreReceipts } = await call('listReceipts', {
-    query: { customer_id, limit: 25, cursor: query.get('receipts') },
+    query: { customer_id, limit: 25, cursor: query.receipts },
   });
-  const isErased = await store.isErased(customer_id);
+  const isErased = await reads.isErased(customer_id);
   const path = pathTo('customers', customer_id);
   const filters = new URLSearchParams({ customer_id, outcome: 'GRANTED' });
   const granted = linkTo(`${pathTo('receipts')}?${filters}`, 'Only partners that got the balances');

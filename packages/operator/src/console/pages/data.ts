@@ -1,7 +1,5 @@
 /** Where records come from: imports, feeds and batches, from the audit log. */
-import type { NumberedEntry } from '@partner-network/store/port';
-import { readPage } from '../../admin/calls.ts';
-import { type Part, pageOf } from '../../admin/lists.ts';
+import type { AuditEntry } from '@partner-network/store/port';
 import { html, type Value } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { code, pager, table, text, time } from '../parts.ts';
@@ -12,24 +10,8 @@ const actions = [...kinds.flatMap((kind) => [`import ${kind}`, `batch ${kind}`])
 
 const counts = ['written', 'unchanged', 'stale', 'deleted', 'rejected'] as const;
 
-/** The entries of all these actions, newest first. Each action has its own place in an index. */
-async function readEntries({ store, cursors, query }: Visit) {
-  const asked = { cursor: query.get('cursor') ?? undefined, limit: 50 };
-  const read = async (part: Part) => {
-    const found = await Promise.all(actions.map((action) => store.listAudit({ action, ...part })));
-    return found.flat().toSorted((one, other) => (isNewer(one, other) ? -1 : 1));
-  };
-  return readPage(cursors, 'console data', asked, (list) =>
-    pageOf(list, read, ({ at, seq }) => ({ at, seq })),
-  );
-}
-
-function isNewer(one: NumberedEntry, other: NumberedEntry): boolean {
-  return one.at === other.at ? one.seq > other.seq : one.at > other.at;
-}
-
 /** What an entry is about, such as "Feed of balances, after an hour". */
-function kindOf({ action, details }: NumberedEntry): string {
+function kindOf({ action, details }: AuditEntry): string {
   const [verb, kind] = action.split(' ');
   if (details.feed !== undefined) {
     const when = { start: 'began', hour: 'one hour', end: 'ended' }[String(details.feed)] ?? '';
@@ -40,9 +22,11 @@ function kindOf({ action, details }: NumberedEntry): string {
 
 const countOf = (count: unknown): Value => (typeof count === 'number' ? count.toLocaleString('en') : '–');
 
-export async function dataPage(visit: Visit): Promise<Page> {
-  const { records, cursor } = await readEntries(visit);
-  const rows = records.map((entry) => [
+export async function dataPage({ call, query }: Visit): Promise<Page> {
+  const { entries, cursor } = await call('listAudit', {
+    query: { action: actions, cursor: query.cursor, limit: 50 },
+  });
+  const rows = entries.map((entry) => [
     time(entry.at),
     kindOf(entry),
     text(entry.actor),
@@ -64,6 +48,6 @@ ${table(
   rows,
   empty,
 )}
-${pager('/console/data', visit.query, 'cursor', cursor)}`,
+${pager('/console/data', query, 'cursor', cursor)}`,
   };
 }

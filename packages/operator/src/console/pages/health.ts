@@ -4,8 +4,8 @@ import type { Page } from '../layout.ts';
 import { mark, table } from '../parts.ts';
 import type { Visit } from '../visit.ts';
 
-export async function healthPage({ examine }: Visit): Promise<Page> {
-  const checks = await examine();
+export async function healthPage({ reads }: Visit): Promise<Page> {
+  const checks = await reads.examine();
   const rows = checks.map(({ name, status, detail, remedy }) => [
     name.replace('_', ' '),
     mark(status),

@@ -11,7 +11,7 @@ export async function keyPage(visit: Visit): Promise<Page> {
   const { key } = await call('getKey', { path: ids });
   const { partner } = await call('getPartner', { path: { id: key.partner_id } });
   const { entries } = await call('listAudit', { query: { target: key.id, limit: 10 } });
-  const { charts, refusals } = await usageOf(visit, { partnerId: key.partner_id, keyId: key.id });
+  const { charts, refusals } = await usageOf(visit, { partner_id: key.partner_id, key_id: key.id });
   const path = pathTo('keys', key.id);
   const isActive = key.status === 'active';
   return {

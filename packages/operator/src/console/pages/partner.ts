@@ -11,13 +11,13 @@ export async function partnerPage(visit: Visit): Promise<Page> {
   const id = ids.id!;
   const { partner } = await call('getPartner', { path: { id } });
   const { keys, cursor: moreKeys } = await call('listKeys', {
-    query: { partner_id: id, limit: 25, cursor: query.get('keys') },
+    query: { partner_id: id, limit: 25, cursor: query.keys },
   });
   const { grants, cursor: moreGrants } = await call('listGrants', {
-    query: { partner_id: id, limit: 25, cursor: query.get('grants') },
+    query: { partner_id: id, limit: 25, cursor: query.grants },
   });
   const { entries } = await call('listAudit', { query: { target: id, limit: 10 } });
-  const { charts, refusals } = await usageOf(visit, { partnerId: id });
+  const { charts, refusals } = await usageOf(visit, { partner_id: id });
   const path = pathTo('partners', id);
   const isDisabled = partner.disabled_at !== undefined;
   return {

@@ -18,7 +18,7 @@ const filters = {
 
 export async function receiptsPage({ call, query }: Visit): Promise<Page> {
   const { receipts, cursor } = await call('listReceipts', {
-    query: { ...filtersOf(filters, query), cursor: query.get('cursor'), limit: 50 },
+    query: { ...filtersOf(filters, query), cursor: query.cursor, limit: 50 },
   });
   const empty = html`No receipt with these filters. Only requests for balances leave one, until it is pruned:
 for others, search the log of <code>partner-network serve</code>.`;

@@ -3,7 +3,6 @@ import { isRequestId } from '@partner-network/common/ids';
 import { echo, isCleanText } from '@partner-network/common/text';
 import { keyPrefixPattern } from '@partner-network/contract/environments';
 import type { Partner } from '@partner-network/store/port';
-import { receiptOfRequest } from '../../admin/lists.ts';
 import { notFound } from '../../admin/refusals.ts';
 import { html } from '../html.ts';
 import { isPage, linkTo, pathTo, plural, table, text } from '../parts.ts';
@@ -56,27 +55,10 @@ without grants and receipts is not found: ${customer}.`,
 }
 
 /** What has this id, then the other partners whose name contains it. Only grants and brands can be many. */
-async function hitsOf({ store }: Visit, id: string) {
-  const at = new Date().toISOString();
-  const [partners, key, grants, brands, ofCustomer, receipts, isErased, receipt] = await Promise.all([
-    store.listPartners(),
-    store.findKeyById(id),
-    store.findGrants(id),
-    store.findBrands(id),
-    store.listGrants({ customerId: id, at, limit: 1 }),
-    store.listReceipts({ customerId: id, limit: 1 }),
-    store.isErased(id),
-    receiptOfRequest(store, id),
-  ]);
-  const isCustomer = ofCustomer.length > 0 || receipts.length > 0 || isErased;
-  const partnerHit = (partner: Partner): Hit => ({
-    kind: 'Partner',
-    label: partner.name,
-    path: pathTo('partners', partner.id),
-  });
-  const isNamed = ({ name }: Partner) => name.toLowerCase().includes(id.toLowerCase());
+async function hitsOf({ reads }: Visit, id: string) {
+  const { partner, named, key, isCustomer, receipt, brands, grants } = await reads.find(id);
   const exact: Hit[] = [
-    ...partners.filter((partner) => partner.id === id).map(partnerHit),
+    ...(partner ? [partnerHit(partner)] : []),
     ...(key ? [{ kind: 'Key', label: key.name ?? id, path: pathTo('keys', id) }] : []),
     ...(isCustomer ? [{ kind: 'Customer', label: id, path: pathTo('customers', id) }] : []),
     ...(receipt ? [{ kind: 'Request', label: id, path: pathTo('requests', id) }] : []),
@@ -91,6 +73,9 @@ async function hitsOf({ store }: Visit, id: string) {
       path: pathTo('customers', customer_id),
     })),
   ];
-  const named = partners.filter((partner) => partner.id !== id && isNamed(partner)).map(partnerHit);
-  return { exact, named };
+  return { exact, named: named.map(partnerHit) };
+}
+
+function partnerHit({ id, name }: Partner): Hit {
+  return { kind: 'Partner', label: name, path: pathTo('partners', id) };
 }

@@ -6,7 +6,7 @@ import type { Visit } from '../visit.ts';
 
 export async function startPage({ call, query }: Visit): Promise<Page> {
   const { partners, cursor } = await call('listPartners', {
-    query: { cursor: query.get('cursor'), limit: 50 },
+    query: { cursor: query.cursor, limit: 50 },
   });
   const rows = partners.map(({ id, name, created_at, disabled_at }) => [
     linkTo(pathTo('partners', id), name),

@@ -114,7 +114,7 @@ test('the unit of retention runs commands that exist, and that ask nothing', () 
   const found = lines.map(([, name, flags = '']) => {
     const words = flags.replace(/\$(\w+)/, (_, age) => ages[age]).split(' ');
     const { values, problems } = parseLine(name === 'receipts prune' ? pruneReceipts : pruneUsage, words);
-    assert.ok((values as { 'older-than': number })['older-than'] >= receiptsBounds.receiptsPruneFreelyMs);
+    assert.ok((values as { 'older-than': number })['older-than'] >= receiptsBounds.pruneFreelyMs);
     return [name, problems];
   });
   assert.deepEqual(found, [
@@ -140,10 +140,7 @@ test('the units give a service that drains enough time to stop', () => {
   const drainSeconds = Number(serveSettings['drain-delay'].default);
   assert.equal(adminSettings['drain-delay'].default, serveSettings['drain-delay'].default);
   const closeMs =
-    httpBounds.drainMs +
-    receiptsBounds.receiptsCloseMs +
-    postgresBounds.closeMs +
-    tracingBounds.tracesCloseMs;
+    httpBounds.drainMs + receiptsBounds.closeMs + postgresBounds.closeMs + tracingBounds.closeMs;
   for (const text of [unit, administration]) {
     assert.ok(Number(setTo('TimeoutStopSec', text)) >= drainSeconds + closeMs / 1_000);
   }

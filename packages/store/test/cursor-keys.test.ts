@@ -9,7 +9,7 @@ import { livingKeys, planRotation, type StoredCursorKey } from '../src/sql/curso
 
 const start = Date.parse('2026-06-01T00:00:00.000Z');
 const day = 24 * 3_600_000;
-const settle = cursorsBounds.cursorKeySettleMs;
+const settle = cursorsBounds.keySettleMs;
 const end = settle + day + 60_000;
 
 function keyAt(id: number, ms: number): StoredCursorKey {

@@ -10,7 +10,7 @@ test('two commands that prune at once leave no old row', async () => {
   const db = new DatabaseSync(':memory:');
   db.exec('create table usage (at text)');
   const insert = db.prepare('insert into usage values (?)');
-  const count = 3 * receiptsBounds.receiptsPruned;
+  const count = 3 * receiptsBounds.pruned;
   for (let row = 0; row < count; row += 1) insert.run(String(row).padStart(9, '0'));
   const { rows } = plainSql(db);
   let selections = 0;
@@ -25,6 +25,6 @@ test('two commands that prune at once leave no old row', async () => {
     async () => [],
     'usage',
   );
-  assert.equal(await prune('9', byTest), count - receiptsBounds.receiptsPruned);
+  assert.equal(await prune('9', byTest), count - receiptsBounds.pruned);
   assert.equal(db.prepare('select count(*) as left from usage').get()!.left, 0);
 });

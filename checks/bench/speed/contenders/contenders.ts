@@ -39,7 +39,7 @@ export interface Stage {
 }
 
 /** Work that a request leaves for later, such as its receipt, is done after this time and counts. */
-const settleMs = 2 * receiptsBounds.receiptsFlushMs;
+const settleMs = 2 * receiptsBounds.flushMs;
 
 interface Loaded extends Omit<Load, 'status'> {
   readonly id: string;

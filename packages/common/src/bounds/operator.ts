@@ -46,21 +46,21 @@ export const ingestBounds = {
 
 export const imagesBounds = {
   /** Images downloaded at the same time. */
-  imageDownloads: 8,
+  downloads: 8,
   /** Milliseconds for one image, redirects included. */
-  imageDownloadMs: 5_000,
+  downloadMs: 5_000,
   /** Redirects followed for one image. */
-  imageRedirects: 3,
+  redirects: 3,
   /** Milliseconds until a DNS query is sent again; the second try waits twice as long. */
-  imageDnsMs: 1_000,
+  dnsMs: 1_000,
   /** DNS queries sent per name. */
-  imageDnsTries: 2,
+  dnsTries: 2,
   /** Finished reports that may wait for an earlier brand, because reports keep the order of the brands. */
-  imageResultsAhead: 100,
+  resultsAhead: 100,
   /** Results remembered for brands that share an image: about 500 bytes each. */
-  imageResultsCached: 10_000,
+  resultsCached: 10_000,
   /** Faulty images listed in the table; --json lists all. */
-  imageShownFaulty: 1_000,
+  shownFaulty: 1_000,
 } as const;
 
 export const doctorBounds = {
@@ -69,11 +69,11 @@ export const doctorBounds = {
   /** Milliseconds that clocks may differ before they disagree on which keys and grants have expired. */
   clockSkewMs: 1_000,
   /** Milliseconds after which the database ends a statement of `doctor`. */
-  doctorStatementMs: 1_000,
+  statementMs: 1_000,
   /** Milliseconds that `doctor` waits for a statement, network included. */
-  doctorAnswerMs: 1_500,
+  answerMs: 1_500,
   /** Milliseconds between two checks whether a replica has caught up. */
-  doctorLagMs: 50,
+  lagMs: 50,
   /** A key is reported if it expires within this time, in ms. */
   expiryWarningMs: 7 * 24 * 3_600_000,
   /** Free space under which a disk counts as full, bytes: a receipts log and an import need more. */
@@ -85,9 +85,9 @@ export const doctorBounds = {
   /** Milliseconds between two looks at the receipts that wait. */
   receiptsLookMs: 600,
   /** Replaced keys whose last use is checked. */
-  doctorReplacedKeys: 1_000,
+  replacedKeys: 1_000,
   /** Expiring keys that are listed one by one. */
-  doctorShownKeys: 20,
+  shownKeys: 20,
 } as const;
 
 /** Limits of the administrative service. */

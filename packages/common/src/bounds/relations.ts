@@ -35,16 +35,16 @@ const relations: Readonly<Record<string, boolean>> = {
   'a 503 is delayed by Retry-After at most': overload.shedHoldMs <= 1_000 * http.retryAfterSeconds,
   'both waits end in time': overload.shareWaitMs + postgres.poolWaitMs < leftMs,
 
-  'a discarded key opens nothing after a second': 2 * cursors.cursorKeysReadMs <= 1_000,
-  'all instances have a key that seals': 2 * cursors.cursorKeysStaleMs < cursors.cursorKeySettleMs,
+  'a discarded key opens nothing after a second': 2 * cursors.keysReadMs <= 1_000,
+  'all instances have a key that seals': 2 * cursors.keysStaleMs < cursors.keySettleMs,
   'a key opens the last cursor that it sealed until that expires':
-    cursors.cursorKeyRestMs > cursors.cursorLifetimeMs + cursors.cursorKeysStaleMs,
+    cursors.keyRestMs > cursors.lifetimeMs + cursors.keysStaleMs,
 
   'a request to a locked database is answered in time': store.sqliteServeBusyMs < leftMs,
   'time is left for the primary': postgres.connectMs + postgres.replicaAnswerMs < leftMs,
   'a failover takes less than 1 s': postgres.lookMs + postgres.silenceMs < 1_000,
   'a replica survives one failed check': postgres.replicaWatchMs * 3 < postgres.replicaLagMs,
-  'a server ends a statement before we do': doctor.doctorStatementMs < doctor.doctorAnswerMs,
+  'a server ends a statement before we do': doctor.statementMs < doctor.answerMs,
 
   'Redis keeps admissions for as long as they count': limiter.redisLogLifeMs > limiter.rateWindowMs,
   'a restarted Redis has forgotten its admissions: if it decided within a second, three rates could pass':
@@ -58,13 +58,12 @@ const relations: Readonly<Record<string, boolean>> = {
   'a feed has half of the 100 ms for the commit itself': ingest.followCommitMs <= 50,
   'an attempt of a feed can open a connection and learn of a lock':
     ingest.followAnswerMs > postgres.commandConnectMs + postgres.feedLockMs,
-  'a kill loses less than a second of receipts':
-    receipts.receiptsFlushMs + 5 * receipts.receiptsRetryMs < 1_000,
-  'a slow image does not stop the others': images.imageResultsAhead > images.imageDownloads,
-  'a slow name server leaves time to download': 3 * images.imageDnsMs < images.imageDownloadMs,
-  'the last batches get their full answer time': tracing.tracesAnswerMs < tracing.tracesCloseMs,
+  'a kill loses less than a second of receipts': receipts.flushMs + 5 * receipts.retryMs < 1_000,
+  'a slow image does not stop the others': images.resultsAhead > images.downloads,
+  'a slow name server leaves time to download': 3 * images.dnsMs < images.downloadMs,
+  'the last batches get their full answer time': tracing.answerMs < tracing.closeMs,
   'all waiting spans can be sent at once when the process ends':
-    tracing.tracesUnderWay * tracing.tracesBatch > tracing.tracesWaiting,
+    tracing.underWay * tracing.batch > tracing.waiting,
 };
 
 for (const [promise, holds] of Object.entries(relations)) {

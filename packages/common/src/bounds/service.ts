@@ -25,7 +25,7 @@ export const limiterBounds = {
   /** Highest rate that can be set. A partner's admissions take 8 bytes for each request of the rate. */
   mostRatePerSecond: 10_000,
   /** Partners in memory. If there are more, idle ones are removed. */
-  limiterSweepPartners: 1_024,
+  sweepPartners: 1_024,
   /** Time that Redis has for a reply. After it the instance decides by itself. */
   redisBudgetMs: 20,
   /** Time between two heartbeats while Redis is lost. */
@@ -52,44 +52,44 @@ export const limiterBounds = {
   instanceStaleMs: 3_000,
 } as const;
 
-const cursorLifetimeMs = cursorLifetimeHours * 3_600_000;
+const lifetimeMs = cursorLifetimeHours * 3_600_000;
 
 export const cursorsBounds = {
   /** Milliseconds for which a cursor opens. */
-  cursorLifetimeMs,
+  lifetimeMs,
   /** How far ahead the clock of an instance may be that seals a cursor, ms. */
-  cursorAheadMs: 300_000,
+  aheadMs: 300_000,
   /** Milliseconds between two readings of the cursor keys, and until a failed reading is retried. */
-  cursorKeysReadMs: 500,
-  cursorKeysRetryMs: 100,
+  keysReadMs: 500,
+  keysRetryMs: 100,
   /** Milliseconds for which a reading is valid. After that, requests that need a cursor are answered 503. */
-  cursorKeysStaleMs: 5_000,
+  keysStaleMs: 5_000,
   /** Milliseconds until a new key seals cursors: by then all instances can open them. */
-  cursorKeySettleMs: 15_000,
+  keySettleMs: 15_000,
   /** Milliseconds for which a key opens cursors after the next one seals: a cursor's life, and clock skew. */
-  cursorKeyRestMs: cursorLifetimeMs + 60_000,
+  keyRestMs: lifetimeMs + 60_000,
   /** Milliseconds for which a rotation waits for another rotation. */
-  cursorKeyLockMs: 10_000,
+  keyLockMs: 10_000,
   /** Milliseconds after which `doctor` warns that a sealing key is old. */
-  cursorKeyAgeMs: 400 * 24 * 3_600_000,
+  keyAgeMs: 400 * 24 * 3_600_000,
 } as const;
 
 /** Limits of receipts, key uses and usage. */
 export const receiptsBounds = {
   /** Receipts wait this long to be written together, ms. */
-  receiptsFlushMs: 250,
+  flushMs: 250,
   /** Time before a failed write is retried, ms. */
-  receiptsRetryMs: 100,
+  retryMs: 100,
   /** Time before a Citus node that could not take receipts is tried again, ms. */
-  receiptsNodeRestMs: 1_000,
+  nodeRestMs: 1_000,
   /** Receipts of one write. A batch of this size takes about a millisecond to build. */
-  receiptsBatch: 1_000,
+  batch: 1_000,
   /** Receipts kept in memory while the database is unavailable: 20 MB, and 80 MB with the longest ids. */
-  receiptsWaiting: 50_000,
+  waiting: 50_000,
   /** An outage is logged after this time, ms. */
-  receiptsOutageMs: 1_000,
+  outageMs: 1_000,
   /** How long a shutdown waits for the last receipts, ms. */
-  receiptsCloseMs: 2_000,
+  closeMs: 2_000,
   /** Keys whose last use is kept in memory. */
   keyUsesNoted: 10_000,
   /** Time between two writes of usage, ms. Counts are stored at most 10 s late. */
@@ -99,26 +99,26 @@ export const receiptsBounds = {
   /** A last use that is further ahead of the clock is wrong: any use replaces it. Clocks differ by less. */
   keyUseAheadSeconds: 60,
   /** Receipts of this age are pruned without confirmation, ms: 30 days. */
-  receiptsPruneFreelyMs: 30 * 86_400_000,
+  pruneFreelyMs: 30 * 86_400_000,
   /** Receipts that one statement deletes. */
-  receiptsPruned: 5_000,
+  pruned: 5_000,
   /** Pause between two deletes, so that `serve` can write, ms. */
-  receiptsPruneRestMs: 50,
+  pruneRestMs: 50,
 } as const;
 
 export const tracingBounds = {
   /** Milliseconds between two batches of spans; a full batch is sent at once. */
-  tracesDelayMs: 1_000,
+  delayMs: 1_000,
   /** Spans in a full batch, which take 0.5 ms to serialize. */
-  tracesBatch: 256,
+  batch: 256,
   /** Spans that wait in memory for the collector, about 8 MB; further spans are lost. */
-  tracesWaiting: 8_192,
+  waiting: 8_192,
   /** Milliseconds that the collector may take for a whole answer. */
-  tracesAnswerMs: 2_000,
+  answerMs: 2_000,
   /** Batches sent but not answered, at most; the exporter reads up to 4 MiB of each answer. */
-  tracesUnderWay: 40,
+  underWay: 40,
   /** Milliseconds for sending the remaining spans when the process ends. */
-  tracesCloseMs: 2_500,
+  closeMs: 2_500,
   /** Milliseconds between two log lines about lost spans. */
-  tracesWarnMs: 60_000,
+  warnMs: 60_000,
 } as const;

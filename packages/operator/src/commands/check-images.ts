@@ -30,7 +30,7 @@ export const checkImages = onDatabase({
         counts[report.status] += 1;
         if (json) await document.add(jsonOf(report));
         else progress.done(++checked);
-        if (report.status === 'faulty' && shown.length < imagesBounds.imageShownFaulty) shown.push(report);
+        if (report.status === 'faulty' && shown.length < imagesBounds.shownFaulty) shown.push(report);
       }
     } finally {
       progress.clear();

@@ -41,8 +41,8 @@ export function pruning(
           text: `Would remove ${inWords(found)}. Nothing was removed.`,
         };
       }
-      const days = receiptsBounds.receiptsPruneFreelyMs / 86_400_000;
-      const isOld = ageMs >= receiptsBounds.receiptsPruneFreelyMs;
+      const days = receiptsBounds.pruneFreelyMs / 86_400_000;
+      const isOld = ageMs >= receiptsBounds.pruneFreelyMs;
       await confirm(
         `This removes ${inWords(found)} for good. Some may be less than ${days} days old.`,
         yes || isOld,

@@ -26,7 +26,7 @@ async function checkReplaced({ rows, lastUses }: Inspection, nowMs: number): Pro
   const uses = await lastUses(replaced.map(({ id }) => id as string)).catch(() => new Map<string, string>());
   const used = replaced.filter(({ id, replaced_at }) => (uses.get(id as string) ?? '') > String(replaced_at));
   if (used.length === 0) return undefined;
-  const shown = used.slice(0, doctorBounds.doctorShownKeys);
+  const shown = used.slice(0, doctorBounds.shownKeys);
   const times = ({ id, expires_at }: Row) => `used ${uses.get(id as string)}, works until ${expires_at}`;
   const count = used.length === 1 ? '1 replaced key is' : `${used.length} replaced keys are`;
   return warning(
@@ -87,13 +87,13 @@ export async function checkCursorKeys({ rows }: Inspection, nowMs: number): Prom
   }
   const ageMs = nowMs - Date.parse(createdAt);
   // The database's clock may be slightly ahead of our clock: then the key seals soon.
-  if (ageMs < -cursorsBounds.cursorKeySettleMs) {
+  if (ageMs < -cursorsBounds.keySettleMs) {
     return warning(
       `The newest cursor key has a future time, ${createdAt}. Until then, no rotation takes effect.`,
       'Correct the clock of the database, then run "partner-network cursor-key rotate --discard-old".',
     );
   }
   const detail = `The newest cursor key is ${Math.max(0, Math.floor(ageMs / dayMs))} days old.`;
-  if (ageMs <= cursorsBounds.cursorKeyAgeMs) return ok(detail);
+  if (ageMs <= cursorsBounds.keyAgeMs) return ok(detail);
   return warning(detail, `Replace it with ${rotate}. Existing cursors stay valid until they expire.`);
 }

@@ -39,7 +39,7 @@ export function judgeReceipts(first: Counts, second: Counts): Finding {
 }
 
 async function isReady(url: string): Promise<boolean> {
-  const signal = AbortSignal.timeout(doctorBounds.doctorAnswerMs);
+  const signal = AbortSignal.timeout(doctorBounds.answerMs);
   const answer = await fetch(`${url}/readyz`, { signal }).catch(() => undefined);
   return answer?.ok ?? false;
 }
@@ -48,7 +48,7 @@ async function isReady(url: string): Promise<boolean> {
 async function countsAt(url: string): Promise<Counts | undefined> {
   try {
     const response = await fetch(`${url}/metrics`, {
-      signal: AbortSignal.timeout(doctorBounds.doctorAnswerMs),
+      signal: AbortSignal.timeout(doctorBounds.answerMs),
     });
     const lines = (await response.text()).split('\n');
     const sum = (name: string) => {

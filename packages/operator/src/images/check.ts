@@ -23,15 +23,15 @@ export async function* checkBrandImages(
   store: Pick<Reads, 'listBrands'>,
   partnerId: string,
   reach: Reach,
-  limitMs: number = imagesBounds.imageDownloadMs,
+  limitMs: number = imagesBounds.downloadMs,
 ): AsyncGenerator<ImageReport> {
   const over = new AbortController();
   const check = cached((url) =>
     checkImage(url, reach, AbortSignal.any([over.signal, AbortSignal.timeout(limitMs)])),
   );
   const parallel = {
-    concurrency: imagesBounds.imageDownloads,
-    highWaterMark: imagesBounds.imageResultsAhead,
+    concurrency: imagesBounds.downloads,
+    highWaterMark: imagesBounds.resultsAhead,
   };
   try {
     yield* Readable.from(brandsOf(store, partnerId)).map((brand) => report(brand, check), parallel);
@@ -88,7 +88,7 @@ function cached(check: Check): Check {
     const digest = hash('sha256', url, 'base64');
     const checked = results.get(digest) ?? check(url);
     results.set(digest, checked);
-    if (results.size > imagesBounds.imageResultsCached) results.delete(results.keys().next().value!);
+    if (results.size > imagesBounds.resultsCached) results.delete(results.keys().next().value!);
     return checked;
   };
 }

@@ -28,7 +28,7 @@ export async function download(address: string, reach: Reach, signal: AbortSigna
   if (!isWebAddress(address)) return { failure: imageFailure('INVALID_URL') };
   let url = new URL(address);
   try {
-    for (let redirects = 0; redirects <= imagesBounds.imageRedirects; redirects += 1) {
+    for (let redirects = 0; redirects <= imagesBounds.redirects; redirects += 1) {
       const addresses = await addressesOf(url, reach, signal);
       // One private address is enough to refuse the host.
       if (!addresses.every(reach.isAllowed)) return failed('NOT_PUBLIC', url);

@@ -15,10 +15,10 @@ const sentences = {
   UNREADABLE: 'Save the image again: it begins as {format}, but its width and height cannot be read.',
   INVALID_URL: 'Set profile_image_url to an http or https URL without user or password.',
   UNREACHABLE: 'Check that {host} serves the image: {reason}.',
-  TIMED_OUT: `Serve the image faster: it must arrive within ${imagesBounds.imageDownloadMs / 1_000} s, redirects included.`,
+  TIMED_OUT: `Serve the image faster: it must arrive within ${imagesBounds.downloadMs / 1_000} s, redirects included.`,
   BAD_STATUS: 'Correct the URL or fix {host}: it answers with status {status} instead of 200.',
   ENCODED: 'Serve the image without content encoding: {host} encodes it, for example with gzip.',
-  TOO_MANY_REDIRECTS: `Use the URL where the redirects end: at most ${imagesBounds.imageRedirects} redirects are followed.`,
+  TOO_MANY_REDIRECTS: `Use the URL where the redirects end: at most ${imagesBounds.redirects} redirects are followed.`,
   BAD_REDIRECT:
     'Correct the redirect of {host}: it must lead to an http or https URL, without user or password, ' +
     'and not from https to http.',

@@ -15,7 +15,7 @@ export function resolveInDns(servers?: readonly string[]): Resolve {
     if (isIP(host) !== 0) return [host];
     // RFC 6761: localhost is always this machine, even if no name server knows it.
     if (/(^|\.)localhost\.?$/.test(host)) return ['127.0.0.1', '::1'];
-    const resolver = new Resolver({ timeout: imagesBounds.imageDnsMs, tries: imagesBounds.imageDnsTries });
+    const resolver = new Resolver({ timeout: imagesBounds.dnsMs, tries: imagesBounds.dnsTries });
     if (servers !== undefined) resolver.setServers(servers);
     const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
     const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));

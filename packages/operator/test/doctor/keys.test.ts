@@ -145,9 +145,9 @@ for (const engine of ['sqlite', 'postgres']) {
     assertFinding(await finding(), 'ok', /^The newest cursor key is 400 days old\.$/);
     await made(now - 400 * 24 * 3_600_000 - 1);
     assertFinding(await finding(), 'warning', / is 400 days old\.$/, /"partner-network cursor-key rotate"/);
-    await made(now + cursorsBounds.cursorKeySettleMs);
+    await made(now + cursorsBounds.keySettleMs);
     assertFinding(await finding(), 'ok', / is 0 days old\.$/);
-    await made(now + cursorsBounds.cursorKeySettleMs + 1);
+    await made(now + cursorsBounds.keySettleMs + 1);
     assertFinding(await finding(), 'warning', / future time, 2026-03-01T/, /clock .* --discard-old/);
     await execute('delete from cursor_keys');
     assertFinding(

@@ -24,7 +24,7 @@ export type Cursors = Pick<ReturnType<typeof createCursors>, 'seal' | 'open'>;
 
 type Key = Pick<CursorKey, 'id' | 'secret' | 'opens_until'>;
 
-const { cursorLifetimeMs, cursorAheadMs } = cursorsBounds;
+const { lifetimeMs, aheadMs } = cursorsBounds;
 
 const cipher = 'aes-256-gcm';
 const nonceBytes = 12;
@@ -84,7 +84,7 @@ export function createCursors(keys: readonly Key[], environment: Environment, no
     const plain = Buffer.concat([decipher.update(sealed), decipher.final()]);
     const leftMs = plain.readUIntBE(0, timeBytes) - nowMs();
     // A cursor that was sealed while a clock was ahead would open for too long.
-    if (leftMs <= 0 || leftMs > cursorLifetimeMs + cursorAheadMs) return undefined;
+    if (leftMs <= 0 || leftMs > lifetimeMs + aheadMs) return undefined;
     return {
       after: unpackId(plain.subarray(timeBytes + walPositionBytes)),
       walPosition: plain.readBigUInt64BE(timeBytes),
@@ -98,7 +98,7 @@ export function createCursors(keys: readonly Key[], environment: Environment, no
     seal(scope: CursorScope, position: Position): string {
       const nonce = nextNonce();
       const when = Buffer.allocUnsafe(timeBytes + walPositionBytes);
-      when.writeUIntBE(nowMs() + cursorLifetimeMs, 0, timeBytes);
+      when.writeUIntBE(nowMs() + lifetimeMs, 0, timeBytes);
       when.writeBigUInt64BE(position.walPosition, timeBytes);
       const sealer = createCipheriv(cipher, sealingKey.secret, nonce, cipherOptions);
       sealer.setAAD(bindingOf(scope));

@@ -32,7 +32,7 @@ export async function openCursors(
         'The database has no cursor key. Create one with "partner-network cursor-key rotate".',
       );
     }
-    freshUntilMs = sentMs + cursorsBounds.cursorKeysStaleMs;
+    freshUntilMs = sentMs + cursorsBounds.keysStaleMs;
     return keys;
   }
 
@@ -52,14 +52,14 @@ export async function openCursors(
       const { id } = keys[0]!;
       if (id !== sealingId) log.info({ cursor_key: id }, 'cursors are now sealed with another key');
       sealingId = id;
-      schedule(cursorsBounds.cursorKeysReadMs);
+      schedule(cursorsBounds.keysReadMs);
     } catch (err) {
       if (!isFresh()) {
         outage.failed(() =>
           log.error({ err }, 'the cursor keys cannot be read; requests that need a cursor get 503'),
         );
       }
-      schedule(cursorsBounds.cursorKeysRetryMs);
+      schedule(cursorsBounds.keysRetryMs);
     }
   }
 
@@ -70,7 +70,7 @@ export async function openCursors(
     return cursors;
   }
 
-  schedule(cursorsBounds.cursorKeysReadMs);
+  schedule(cursorsBounds.keysReadMs);
   return {
     seal: (scope: CursorScope, position: Position) => freshCursors().seal(scope, position),
     open: (scope: CursorScope, cursor: string) => freshCursors().open(scope, cursor),

@@ -12,7 +12,7 @@ interface Admissions {
 /** Keeps the admissions of each partner in this process, and removes partners without recent admissions. */
 export function createAdmissions(ratePerSecond: number) {
   const partners = new Map<string, Admissions>();
-  let sweepAt: number = limiterBounds.limiterSweepPartners;
+  let sweepAt: number = limiterBounds.sweepPartners;
 
   function removeIdle(now: number): void {
     for (const [partnerId, admissions] of partners) {
@@ -20,7 +20,7 @@ export function createAdmissions(ratePerSecond: number) {
       if (admissions.count === 0) partners.delete(partnerId);
     }
     // Sweeps again at twice the remaining number: the cost per new partner is constant.
-    sweepAt = Math.max(limiterBounds.limiterSweepPartners, partners.size * 2);
+    sweepAt = Math.max(limiterBounds.sweepPartners, partners.size * 2);
   }
 
   return {

@@ -19,7 +19,7 @@ export class BatchWriter<Item> {
   /** Items that were not tried yet, and items that a node of the database could not take. */
   readonly #fresh = new Map<string, Item>();
   readonly #held = new Map<string, Item>();
-  readonly #outage = createOutageLog(receiptsBounds.receiptsOutageMs);
+  readonly #outage = createOutageLog(receiptsBounds.outageMs);
   readonly #loss = createOutageLog();
   readonly #closing = new AbortController();
   #running: Promise<void> | undefined;
@@ -54,18 +54,18 @@ export class BatchWriter<Item> {
     this.#closing.abort();
     const late = () => new Error('Writing takes too long.');
     const running = this.#running ?? Promise.resolve();
-    await within(receiptsBounds.receiptsCloseMs, running, late).catch(() => {});
+    await within(receiptsBounds.closeMs, running, late).catch(() => {});
     this.#isClosed = true;
     const lost = this.waiting;
     if (lost > 0) this.#log.error({ lost }, `${this.#what} were not written before shutdown and are lost`);
   }
 
   async #run(): Promise<void> {
-    const { receiptsFlushMs, receiptsRetryMs } = receiptsBounds;
+    const { flushMs, retryMs } = receiptsBounds;
     // Closing ends this pause, so that a shutdown does not wait for it.
-    await wait(receiptsFlushMs, undefined, { ref: false, signal: this.#closing.signal }).catch(() => {});
+    await wait(flushMs, undefined, { ref: false, signal: this.#closing.signal }).catch(() => {});
     while (this.waiting > 0 && !this.#isClosed) {
-      if (!(await this.#writeAll())) await wait(receiptsRetryMs, undefined, { ref: false });
+      if (!(await this.#writeAll())) await wait(retryMs, undefined, { ref: false });
     }
     this.#running = undefined;
   }
@@ -87,7 +87,7 @@ export class BatchWriter<Item> {
 
   async #writeQueue(queue: Map<string, Item>): Promise<void> {
     while (queue.size > 0) {
-      const batch = queue.entries().take(receiptsBounds.receiptsBatch).toArray();
+      const batch = queue.entries().take(receiptsBounds.batch).toArray();
       const rest = await this.#writeBatch(batch.map(([, item]) => item));
       this.counts.written += batch.length - rest.size;
       for (const [id, item] of batch) {

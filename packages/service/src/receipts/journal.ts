@@ -12,10 +12,10 @@ const minuteMs = 60_000;
 
 /** Writes receipts, key uses and usage in the background, so that no request waits for them. */
 export function createJournal(store: JournalWrites, log: Logger) {
-  const { receiptsWaiting, keyUsesNoted } = receiptsBounds;
-  const receipts = new BatchWriter('receipts', receiptsWaiting, store.recordReceipts, log);
+  const { waiting: mostWaiting, keyUsesNoted } = receiptsBounds;
+  const receipts = new BatchWriter('receipts', mostWaiting, store.recordReceipts, log);
   const uses = new BatchWriter('last uses of keys', keyUsesNoted, store.recordKeyUses, log);
-  const usages = new BatchWriter('counts of usage', receiptsWaiting, store.recordUsage, log);
+  const usages = new BatchWriter('counts of usage', mostWaiting, store.recordUsage, log);
   const usage = new UsageCounter(usages);
   const { counts } = receipts;
   /** The minute in which each key was last used. */

@@ -17,7 +17,7 @@ export function createDelivery(
   function lose(spans: number, reason: string | number): void {
     lost += spans;
     if (nowMs() < quietUntilMs) return;
-    quietUntilMs = nowMs() + tracingBounds.tracesWarnMs;
+    quietUntilMs = nowMs() + tracingBounds.warnMs;
     log.warn({ reason, spans: lost }, 'traces are lost: the collector does not accept them');
     lost = 0;
   }
@@ -30,7 +30,7 @@ export function createDelivery(
     const answer = new Promise<Result>((resolve) => exporter.export(spans, resolve));
     const late = () => new Error('the response takes too long');
     const failed = (error: Error) => ({ code: 1, error });
-    const result = await within(tracingBounds.tracesAnswerMs, answer, late).catch(failed);
+    const result = await within(tracingBounds.answerMs, answer, late).catch(failed);
     if (result.error !== undefined) lose(spans.length, reasonOf(result.error));
     return result;
   }
@@ -40,18 +40,18 @@ export function createDelivery(
       export: (spans, done) => void send(spans).then(done),
       shutdown: () => exporter.shutdown(),
     },
-    maxQueueSize: tracingBounds.tracesWaiting,
-    maxExportBatchSize: tracingBounds.tracesBatch,
-    scheduledDelayMillis: tracingBounds.tracesDelayMs,
+    maxQueueSize: tracingBounds.waiting,
+    maxExportBatchSize: tracingBounds.batch,
+    scheduledDelayMillis: tracingBounds.delayMs,
     // Never reached: `send` gives up earlier, and logs it.
-    exportTimeoutMillis: tracingBounds.tracesCloseMs,
+    exportTimeoutMillis: tracingBounds.closeMs,
   });
 
   return {
     onStart: () => {},
     onEnd: (span) => {
       // The batch processor would drop the span silently.
-      if (waiting >= tracingBounds.tracesWaiting) return lose(1, 'too many spans are waiting');
+      if (waiting >= tracingBounds.waiting) return lose(1, 'too many spans are waiting');
       waiting += 1;
       batches.onEnd(span);
     },

@@ -40,8 +40,8 @@ export function openTracing(
     url,
     httpAgentOptions: () => agent,
     // Overrides OTEL_EXPORTER_OTLP_TIMEOUT, because the end of the process waits for the last answers.
-    timeoutMillis: tracingBounds.tracesAnswerMs,
-    concurrencyLimit: tracingBounds.tracesUnderWay,
+    timeoutMillis: tracingBounds.answerMs,
+    concurrencyLimit: tracingBounds.underWay,
   });
   const provider = new TracerProvider({
     resource: resourceOf(environment),
@@ -89,7 +89,7 @@ export function openTracing(
     /** Sends the remaining spans, for at most `tracesCloseMs`. */
     close: async () => {
       // Lost spans are logged by the delivery.
-      await within(tracingBounds.tracesCloseMs, provider.shutdown(), () => new Error()).catch(() => {});
+      await within(tracingBounds.closeMs, provider.shutdown(), () => new Error()).catch(() => {});
       agent.destroy();
     },
   };

@@ -44,7 +44,7 @@ test('cursors from before a rotation work until they expire, and then their key 
   // With a stolen old key, an attacker can make a cursor.
   const forged = createCursors([stored[1]!], 'sandbox', () => now).seal(scope, position);
   assert.deepEqual(running.open(scope, forged), position);
-  now += cursorsBounds.cursorKeySettleMs + 60_000 - 1;
+  now += cursorsBounds.keySettleMs + 60_000 - 1;
   assert.deepEqual(running.open(scope, forged), position);
   now += 1;
   assert.throws(() => running.open(scope, forged), refused);
@@ -80,11 +80,11 @@ const oneKey = async () => [keyOf(3)];
 test('an instance that cannot read the keys works for 5 s, then answers 503 until it can', async (t) => {
   const { stage, cursors, pass, lines } = await onStage(t);
   const logged = () => lines().map(({ level, msg, err }) => [level, msg, err?.message]);
-  await pass(cursorsBounds.cursorKeysReadMs);
+  await pass(cursorsBounds.keysReadMs);
   assert.equal(stage.reads, 2);
   stage.isAway = true;
-  await pass(cursorsBounds.cursorKeysReadMs);
-  stage.elapsed += cursorsBounds.cursorKeysStaleMs - cursorsBounds.cursorKeysReadMs - 1;
+  await pass(cursorsBounds.keysReadMs);
+  stage.elapsed += cursorsBounds.keysStaleMs - cursorsBounds.keysReadMs - 1;
   const cursor = cursors.seal(scope, position);
   assert.deepEqual(cursors.open(scope, cursor), position);
   assert.deepEqual(logged(), []);
@@ -93,22 +93,22 @@ test('an instance that cannot read the keys works for 5 s, then answers 503 unti
   assert.throws(() => cursors.seal(scope, position), StoreUnavailable);
   assert.throws(() => cursors.open(scope, cursor), StoreUnavailable);
   assert.throws(() => cursors.open(scope, cursor), /cursor keys could not be read in time/);
-  for (let tries = 0; tries < 3; tries += 1) await pass(cursorsBounds.cursorKeysRetryMs);
+  for (let tries = 0; tries < 3; tries += 1) await pass(cursorsBounds.keysRetryMs);
   assert.equal(stage.reads, 6);
   const away = [50, 'the cursor keys cannot be read; requests that need a cursor get 503', 'away'];
   assert.deepEqual(logged(), [away]);
 
   stage.isAway = false;
-  await pass(cursorsBounds.cursorKeysRetryMs);
+  await pass(cursorsBounds.keysRetryMs);
   assert.deepEqual(cursors.open(scope, cursor), position);
   const again = [40, 'the cursor keys can be read again', undefined];
   assert.deepEqual(logged(), [away, again]);
-  await pass(cursorsBounds.cursorKeysReadMs);
+  await pass(cursorsBounds.keysReadMs);
   assert.deepEqual(logged(), [away, again], 'once');
 
   stage.isAway = true;
-  stage.elapsed += cursorsBounds.cursorKeysStaleMs;
-  await pass(cursorsBounds.cursorKeysReadMs);
+  stage.elapsed += cursorsBounds.keysStaleMs;
+  await pass(cursorsBounds.keysReadMs);
   assert.deepEqual(logged(), [away, again, away], 'and in the next outage, too');
 });
 
@@ -116,13 +116,13 @@ test('the latest keys seal and open, and the log says when another key seals', a
   const { stage, cursors, pass, lines } = await onStage(t);
   const before = cursors.seal(scope, position);
   stage.keys = [keyOf(4), keyOf(3)];
-  await pass(cursorsBounds.cursorKeysReadMs);
+  await pass(cursorsBounds.keysReadMs);
   const after = cursors.seal(scope, position);
   assert.equal(Buffer.from(after, 'base64url')[0], 4);
   for (const cursor of [before, after]) assert.deepEqual(cursors.open(scope, cursor), position);
 
   stage.keys = [keyOf(4)];
-  await pass(cursorsBounds.cursorKeysReadMs);
+  await pass(cursorsBounds.keysReadMs);
   assert.throws(() => cursors.open(scope, before), refused);
   assert.deepEqual(cursors.open(scope, after), position);
   assert.deepEqual(
@@ -133,8 +133,8 @@ test('the latest keys seal and open, and the log says when another key seals', a
 
 test('a reading is as old as its query, not as its result', async (t) => {
   const { stage, cursors, pass } = await onStage(t);
-  stage.takesMs = cursorsBounds.cursorKeysStaleMs - 1;
-  await pass(cursorsBounds.cursorKeysReadMs);
+  stage.takesMs = cursorsBounds.keysStaleMs - 1;
+  await pass(cursorsBounds.keysReadMs);
   cursors.seal(scope, position);
   stage.elapsed += 1;
   assert.throws(() => cursors.seal(scope, position), StoreUnavailable);
@@ -145,14 +145,14 @@ test('by default the clock of the process counts, from the first reading', async
   const cursors = await openCursors(storeOf(oneKey), Date.now, silent);
   t.after(cursors.close);
   cursors.seal(scope, position);
-  clock.mock.mockImplementation(() => 70_000 + cursorsBounds.cursorKeysStaleMs);
+  clock.mock.mockImplementation(() => 70_000 + cursorsBounds.keysStaleMs);
   assert.throws(() => cursors.seal(scope, position), StoreUnavailable);
 });
 
 test('after close nothing is read, even if a reading was running', async (t) => {
   const { stage, cursors, pass } = await onStage(t);
   cursors.close();
-  await pass(10 * cursorsBounds.cursorKeysReadMs);
+  await pass(10 * cursorsBounds.keysReadMs);
   assert.equal(stage.reads, 1);
 
   const answer = Promise.withResolvers<CursorKey[]>();
@@ -162,10 +162,10 @@ test('after close nothing is read, even if a reading was running', async (t) => 
     return reads === 1 ? [keyOf(3)] : answer.promise;
   };
   const reading = await openCursors(storeOf(read), Date.now, silent);
-  await pass(cursorsBounds.cursorKeysReadMs);
+  await pass(cursorsBounds.keysReadMs);
   reading.close();
   answer.resolve([keyOf(3)]);
-  for (let tries = 0; tries < 3; tries += 1) await pass(cursorsBounds.cursorKeysReadMs);
+  for (let tries = 0; tries < 3; tries += 1) await pass(cursorsBounds.keysReadMs);
   assert.equal(reads, 2);
 });
 

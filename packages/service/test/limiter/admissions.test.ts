@@ -55,7 +55,7 @@ test('a sweep keeps a partner while one of its admissions counts', () => {
   const partners = createAdmissions(1);
   const admitted = partners.of('admitted', 0);
   record(admitted, 0);
-  addIdle(partners, limiterBounds.limiterSweepPartners, windowMs - 1);
+  addIdle(partners, limiterBounds.sweepPartners, windowMs - 1);
   assert.equal(partners.of('admitted', windowMs - 1), admitted);
 });
 
@@ -63,7 +63,7 @@ test('a sweep removes idle partners, once there are many partners', () => {
   const partners = createAdmissions(1);
   const idle = ['admitted', 'new'].map((name) => [name, partners.of(name, 0)] as const);
   record(idle[0]![1], 0);
-  addIdle(partners, limiterBounds.limiterSweepPartners - idle.length, windowMs);
+  addIdle(partners, limiterBounds.sweepPartners - idle.length, windowMs);
   for (const [name, admissions] of idle)
     assert.equal(partners.of(name, windowMs), admissions, 'not yet many');
   partners.of('one more', windowMs);
@@ -72,7 +72,7 @@ test('a sweep removes idle partners, once there are many partners', () => {
 
 test('the next sweep comes at twice the number of partners that were left', () => {
   const partners = createAdmissions(1);
-  const busy = limiterBounds.limiterSweepPartners;
+  const busy = limiterBounds.sweepPartners;
   for (let added = 0; added < busy; added += 1) record(partners.of(`busy ${added}`, 0), 0);
   // This sweep finds all of them busy.
   const early = partners.of('early', 0);

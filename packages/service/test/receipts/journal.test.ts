@@ -92,11 +92,11 @@ test('writes receipts together, in order, within a second', async (t) => {
 
 test('writes many in bounded batches', async (t) => {
   const { store, journal } = openJournal(t);
-  const receipts = receiptsOf(2 * receiptsBounds.receiptsBatch + 1);
+  const receipts = receiptsOf(2 * receiptsBounds.batch + 1);
   for (const receipt of receipts) journal.add(receipt);
   await journal.close();
-  const { receiptsBatch } = receiptsBounds;
-  assert.deepEqual(pluck(store.batches, 'length'), [receiptsBatch, receiptsBatch, 1]);
+  const { batch } = receiptsBounds;
+  assert.deepEqual(pluck(store.batches, 'length'), [batch, batch, 1]);
   assert.deepEqual(store.receipts(), receipts);
 });
 
@@ -123,9 +123,9 @@ test('keeps receipts during an outage, and writes them after it', async (t) => {
 test('writes the receipts of other nodes while a node is down, and its own after its return', async (t) => {
   const { store, journal } = openJournal(t);
   store.isDown = 'far';
-  const { receiptsBatch } = receiptsBounds;
-  const far = receiptsOf(2 * receiptsBatch + 1).map((receipt) => ({ ...receipt, customer_id: 'far' }));
-  const near = Array.from({ length: receiptsBatch }, (_, index) => receiptAt(-1 - index));
+  const { batch } = receiptsBounds;
+  const far = receiptsOf(2 * batch + 1).map((receipt) => ({ ...receipt, customer_id: 'far' }));
+  const near = Array.from({ length: batch }, (_, index) => receiptAt(-1 - index));
   for (const receipt of [...near.slice(0, 9), ...far, ...near.slice(9)]) journal.add(receipt);
   await until(20_000, () => journal.logged().length > 0);
   assert.deepEqual(store.receipts(), near);
@@ -142,7 +142,7 @@ test('writes the receipts of other nodes while a node is down, and its own after
 test('while a node is down, its receipts get at most half of the memory', async (t) => {
   const { store, journal } = openJournal(t);
   store.isDown = 'far';
-  const most = receiptsBounds.receiptsWaiting / 2;
+  const most = receiptsBounds.waiting / 2;
   for (const receipt of receiptsOf(most + 5)) journal.add({ ...receipt, customer_id: 'far' });
   await until(20_000, () => read(journal).waiting === most);
   assert.deepEqual(read(journal), { waiting: most, written_total: 0, dropped_total: 5 });
@@ -154,7 +154,7 @@ test('while a node is down, its receipts get at most half of the memory', async 
 test('writes receipts even if key uses cannot be written, and logs only the key uses', async (t) => {
   const { store, journal } = openJournal(t);
   store.refusesUses = true;
-  const receipts = receiptsOf(receiptsBounds.receiptsBatch + 1);
+  const receipts = receiptsOf(receiptsBounds.batch + 1);
   for (const receipt of receipts) journal.add(receipt);
   journal.noteUse('KEY_1', 0);
   await until(20_000, () => journal.logged().length > 0);
@@ -171,10 +171,10 @@ test('writes receipts even if key uses cannot be written, and logs only the key 
 test('keeps a limited number: newer receipts are dropped, counted, and logged once', async (t) => {
   const { store, journal } = openJournal(t);
   store.isAway = true;
-  const receipts = receiptsOf(receiptsBounds.receiptsWaiting + 5);
+  const receipts = receiptsOf(receiptsBounds.waiting + 5);
   for (const receipt of receipts) journal.add(receipt);
   assert.deepEqual(read(journal), {
-    waiting: receiptsBounds.receiptsWaiting,
+    waiting: receiptsBounds.waiting,
     written_total: 0,
     dropped_total: 5,
   });
@@ -184,10 +184,10 @@ test('keeps a limited number: newer receipts are dropped, counted, and logged on
   await journal.close();
   assert.deepEqual(read(journal), {
     waiting: 0,
-    written_total: receiptsBounds.receiptsWaiting,
+    written_total: receiptsBounds.waiting,
     dropped_total: 5,
   });
-  assert.deepEqual(store.receipts().at(-1), receipts[receiptsBounds.receiptsWaiting - 1]);
+  assert.deepEqual(store.receipts().at(-1), receipts[receiptsBounds.waiting - 1]);
   assert.deepEqual(journal.logged(), [lost]);
 });
 
@@ -197,7 +197,7 @@ test('gives up at shutdown, and logs how many receipts are lost', async (t) => {
   journal.add(receiptAt(0));
   const startedMs = performance.now();
   await journal.close();
-  assert.ok(performance.now() - startedMs < receiptsBounds.receiptsCloseMs + 3_000);
+  assert.ok(performance.now() - startedMs < receiptsBounds.closeMs + 3_000);
   assert.equal(journal.logged().at(-1), '50 receipts were not written before shutdown and are lost');
 });
 

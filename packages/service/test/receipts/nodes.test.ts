@@ -37,10 +37,10 @@ test('a frozen node costs two attempts, and then one in a second', async (t) => 
   assert.deepEqual(scene.tried.splice(0), ['ab', 'a', 'b']);
   await assert.rejects(record(), isPartly);
   assert.deepEqual(scene.tried.splice(0), ['b']);
-  scene.nowMs += receiptsBounds.receiptsNodeRestMs;
+  scene.nowMs += receiptsBounds.nodeRestMs;
   await assert.rejects(record(), isPartly);
   assert.deepEqual(scene.tried.splice(0), ['a', 'b']);
-  scene.nowMs += receiptsBounds.receiptsNodeRestMs;
+  scene.nowMs += receiptsBounds.nodeRestMs;
   scene.down = '';
   await record();
   await record();

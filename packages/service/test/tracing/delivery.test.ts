@@ -24,12 +24,12 @@ test('keeps a bounded number of spans for a dead collector, and logs lost spans 
   const delivery = createDelivery(exporter, log, () => clock.ms);
   const logged = () => lines().map(({ reason, spans }) => [reason, spans]);
 
-  const count = tracingBounds.tracesBatch + tracingBounds.tracesWaiting + 10;
+  const count = tracingBounds.batch + tracingBounds.waiting + 10;
   for (let ended = 0; ended < count; ended += 1) delivery.onEnd(span);
   // One batch is on its way and the queue is full: ten spans are lost, and the first loss is logged.
-  assert.equal(sent, tracingBounds.tracesBatch);
+  assert.equal(sent, tracingBounds.batch);
   assert.deepEqual(logged(), [['too many spans are waiting', 1]]);
-  clock.ms = tracingBounds.tracesWarnMs;
+  clock.ms = tracingBounds.warnMs;
   delivery.onEnd(span);
   assert.deepEqual(logged().slice(1), [['too many spans are waiting', 10]]);
 
@@ -37,10 +37,10 @@ test('keeps a bounded number of spans for a dead collector, and logs lost spans 
   await turn();
   clock.ms *= 2;
   const flushed = delivery.forceFlush();
-  assert.equal(sent, tracingBounds.tracesBatch + tracingBounds.tracesWaiting);
+  assert.equal(sent, tracingBounds.batch + tracingBounds.waiting);
   for (const answer of refuse) answer();
   await assert.rejects(flushed);
-  assert.deepEqual(logged().slice(2), [[401, 2 * tracingBounds.tracesBatch]]);
+  assert.deepEqual(logged().slice(2), [[401, 2 * tracingBounds.batch]]);
   assert.doesNotMatch(logs(), /secret/);
   await delivery.shutdown();
 });
@@ -55,8 +55,8 @@ test('gives up on an answer that takes too long, logs the loss, and goes on', as
   const { log, logs } = watchedLog();
   const delivery = createDelivery(exporter, log, () => 0);
   delivery.onEnd(span);
-  t.mock.timers.tick(tracingBounds.tracesDelayMs);
-  t.mock.timers.tick(tracingBounds.tracesAnswerMs - 1);
+  t.mock.timers.tick(tracingBounds.delayMs);
+  t.mock.timers.tick(tracingBounds.answerMs - 1);
   assert.equal(logs(), '');
   t.mock.timers.tick(1);
   await turn();

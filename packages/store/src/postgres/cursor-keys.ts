@@ -11,7 +11,7 @@ export const cursorKeys: Statement = {
 /** "PNck" is a lock that a rotation holds, so that a concurrent rotation sees the new key. */
 export const rotationOptions = {
   locks: [
-    `set local lock_timeout = ${cursorsBounds.cursorKeyLockMs}`,
+    `set local lock_timeout = ${cursorsBounds.keyLockMs}`,
     `select pg_advisory_xact_lock(${0x504e636b})`,
   ],
   clock: 'select clock_timestamp() as now',

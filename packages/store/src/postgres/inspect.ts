@@ -63,8 +63,7 @@ export async function inspectPostgres(
     stamp: () => readOnly(connection, () => stampOf(connection)),
     privileges: (service?: 'network_serve' | 'network_admin') =>
       readOnly(connection, () => privilegesOf(connection, service)),
-    tryWrite: () =>
-      inTime(connection, tryStatement(connection, triedStatement(), doctorBounds.doctorStatementMs)),
+    tryWrite: () => inTime(connection, tryStatement(connection, triedStatement(), doctorBounds.statementMs)),
     instances: () => instancesBeside(rows),
     nodes: () => inspectNodes((work) => onNewConnection(url, work)),
     lastUses: (keyIds: readonly string[]) => readLastUses(rows, 'json_array_elements_text($1)', keyIds),
@@ -109,9 +108,9 @@ async function inspectServer(
 
 /** Runs the work in a read-only transaction with timeouts, and ends the transaction even if it fails. */
 async function readOnly<Result>(connection: Connection, work: () => Promise<Result>): Promise<Result> {
-  const { doctorStatementMs } = doctorBounds;
+  const { statementMs } = doctorBounds;
   // `pg` parses times in ISO style only.
-  const settings = `set local statement_timeout = ${doctorStatementMs}; set local datestyle = 'ISO'`;
+  const settings = `set local statement_timeout = ${statementMs}; set local datestyle = 'ISO'`;
   const answering = connection
     .query(`begin read only; ${settings}`)
     .then(work)
@@ -125,7 +124,7 @@ function inTime<Result>(connection: Connection, answering: Promise<Result>): Pro
     connection.abandon();
     return new Error('the connection was lost');
   };
-  return within(doctorBounds.doctorAnswerMs, answering, late).catch((error) => {
+  return within(doctorBounds.answerMs, answering, late).catch((error) => {
     throw translated(error);
   });
 }
@@ -184,7 +183,7 @@ async function judgeLag(address: string, standby: Connection, primary: Connectio
         'On it, check that it streams (pg_stat_wal_receiver), that replay is not paused, and what else runs.',
       );
     }
-    await wait(doctorBounds.doctorLagMs);
+    await wait(doctorBounds.lagMs);
   }
   return ok(`${address} is less than ${limit}.`);
 }

@@ -68,7 +68,7 @@ export function createReceipts(pool: Pool, isSpread: boolean): Receipts & Usage 
       return true;
     } catch (error) {
       failure = error;
-      away.set(node, performance.now() + receiptsBounds.receiptsNodeRestMs);
+      away.set(node, performance.now() + receiptsBounds.nodeRestMs);
       return false;
     }
   }

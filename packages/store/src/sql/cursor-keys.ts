@@ -44,13 +44,13 @@ export function livingKeys(stored: readonly StoredCursorKey[], nowMs: number): C
 }
 
 function sealsFromMs({ created_at }: StoredCursorKey): number {
-  return Date.parse(created_at) + cursorsBounds.cursorKeySettleMs;
+  return Date.parse(created_at) + cursorsBounds.keySettleMs;
 }
 
 /** When the last cursor of a key expires. `stored` is newest first: the key before this one replaced it. */
 function opensUntilMs(stored: readonly StoredCursorKey[], index: number): number {
   const next = stored[index - 1];
-  return next === undefined ? Number.POSITIVE_INFINITY : sealsFromMs(next) + cursorsBounds.cursorKeyRestMs;
+  return next === undefined ? Number.POSITIVE_INFINITY : sealsFromMs(next) + cursorsBounds.keyRestMs;
 }
 
 export function planRotation(stored: readonly StoredCursorKey[], nowMs: number, old: 'keep' | 'discard') {

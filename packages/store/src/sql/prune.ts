@@ -20,7 +20,7 @@ export function createPruning(rows: Sql['rows'], audit: Sql['rows'], table: 'rec
     const [last] = await rows(
       `select at from ${table} where at < $1 order by at limit 1 offset $2`,
       olderThan,
-      receiptsBounds.receiptsPruned - 1,
+      receiptsBounds.pruned - 1,
     );
     const removed =
       last === undefined
@@ -45,7 +45,7 @@ export function createPruning(rows: Sql['rows'], audit: Sql['rows'], table: 'rec
       total += removed;
       if (isLast) return total;
       // `serve` can write its own rows between two batches.
-      await wait(receiptsBounds.receiptsPruneRestMs);
+      await wait(receiptsBounds.pruneRestMs);
     }
   }
 

@@ -41,6 +41,6 @@ export async function releasePages(db: DatabaseSync): Promise<void> {
   }
   while (pragma('freelist_count') > 0) {
     attempt(db, () => db.exec(`pragma incremental_vacuum(${storeBounds.sqliteReleasePages})`));
-    await wait(receiptsBounds.receiptsPruneRestMs);
+    await wait(receiptsBounds.pruneRestMs);
   }
 }

@@ -94,7 +94,7 @@ export const receiptTests: StoreTests = {
 
   'deletes receipts older than a time, in several batches': async (open) => {
     const store = await open();
-    const count = receiptsBounds.receiptsPruned + 100;
+    const count = receiptsBounds.pruned + 100;
     const receipts = Array.from({ length: count }, (_, index) => receiptAt(index));
     await store.recordReceipts(receipts);
     const limit = toTime(startMs + count - 10);

@@ -9,8 +9,7 @@ import type { Logger } from 'pino';
 import { type Answers, type Ask, openChannel } from './channel.ts';
 
 /** The longest that a worker may take to stop: the sum of what its parts may take. */
-const stopMs =
-  httpBounds.drainMs + receiptsBounds.receiptsCloseMs + postgresBounds.closeMs + tracingBounds.tracesCloseMs;
+const stopMs = httpBounds.drainMs + receiptsBounds.closeMs + postgresBounds.closeMs + tracingBounds.closeMs;
 
 /** Starts workers, and replaces a worker that ends before `stop`. Undefined if the first does not start. */
 export async function startWorkerPool(

@@ -65,7 +65,7 @@ export const expiringKeys = `
     from api_keys k join partners p on p.id = k.partner_id
     where k.expires_at > $1 and k.expires_at <= $2 and k.revoked_at is null and p.disabled_at is null
   ) as found
-  order by is_replaced, expires_at, id limit ${doctorBounds.doctorShownKeys}`;
+  order by is_replaced, expires_at, id limit ${doctorBounds.shownKeys}`;
 
 /** The same for administrative keys, without those that are replaced by a key with the same name and role. */
 export const expiringAdminKeys = `
@@ -76,7 +76,7 @@ export const expiringAdminKeys = `
     where n.name = k.name and n.role = k.role and n.created_at >= k.created_at and n.revoked_at is null
       and (n.expires_at is null or n.expires_at > $2)
   )
-  order by k.expires_at, k.id limit ${doctorBounds.doctorShownKeys}`;
+  order by k.expires_at, k.id limit ${doctorBounds.shownKeys}`;
 
 /** Selects keys that work at $1 and expire, and since when another key that works longer replaces them. */
 export const replacedKeys = `
@@ -86,7 +86,7 @@ export const replacedKeys = `
     join api_keys n on ${replaces} and (n.expires_at is null or n.expires_at > k.expires_at)
   where k.expires_at > $1 and k.revoked_at is null and p.disabled_at is null
   group by k.id, k.partner_id, k.name, k.expires_at
-  order by k.expires_at, k.id limit ${doctorBounds.doctorReplacedKeys}`;
+  order by k.expires_at, k.id limit ${doctorBounds.replacedKeys}`;
 
 const firstExpiry: Readonly<Record<KeyOwner, string>> = {
   partners: `

@@ -6,7 +6,7 @@ import {
   adminBasePath,
   adminOperations,
 } from '@partner-network/contract/admin/operations';
-import { adminRoles } from '@partner-network/contract/admin/roles';
+import { adminRoles } from '@partner-network/contract/permissions';
 import fc from 'fast-check';
 import { pino } from 'pino';
 import { openAdmin } from '../../packages/operator/src/console/serve.ts';

@@ -11,7 +11,7 @@ import {
   type Operation,
   operations,
 } from '@partner-network/contract/operations';
-import { scopes } from '@partner-network/contract/scopes';
+import { scopes } from '@partner-network/contract/permissions';
 import { isWebAddress } from '../../packages/common/src/text.ts';
 import { examplesOf, type Json, resolve } from './document.ts';
 

@@ -1,7 +1,7 @@
 /** The listings: path, scope, default rate and parameters, in the order of the specification's tables. */
 import { brandsPerSecond, lengths, pageSize } from './limits.ts';
+import type { Scope } from './permissions.ts';
 import { balanceSchema, brandSchema } from './records.ts';
-import type { Scope } from './scopes.ts';
 
 export const basePath = '/network/v1';
 

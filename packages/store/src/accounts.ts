@@ -1,5 +1,5 @@
 /** The part of the storage port for operators: partners, keys, grants, and the audit log. */
-import type { Scope } from '@partner-network/contract/scopes';
+import type { Scope } from '@partner-network/contract/permissions';
 
 export const grantStatuses = ['ACTIVE', 'CONSUMED', 'REVOKED', 'EXPIRED'] as const;
 export type GrantStatus = (typeof grantStatuses)[number];

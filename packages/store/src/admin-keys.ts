@@ -1,5 +1,5 @@
 /** The part of the storage port for administrative keys, which the service only finds, and for sessions. */
-import type { AdminRole } from '@partner-network/contract/admin/roles';
+import type { AdminRole } from '@partner-network/contract/permissions';
 import type { AnyKey, Author, Replacement, Rotated } from './accounts.ts';
 
 export interface AdminKey extends AnyKey {

@@ -3,7 +3,7 @@
 import type { Metric } from '@partner-network/common/observability/metric';
 import type { Environment } from '@partner-network/contract/environments';
 import type { Operation } from '@partner-network/contract/operations';
-import type { Scope } from '@partner-network/contract/scopes';
+import type { Scope } from '@partner-network/contract/permissions';
 import type { Accounts, ApiKey, AuditLog, Author, GrantStatus, Partner } from './accounts.ts';
 import type { AdminKeys } from './admin-keys.ts';
 import { StoreUnavailable } from './errors.ts';

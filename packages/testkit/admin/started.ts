@@ -1,5 +1,5 @@
 /** Starts `admin` as an operator does, and sends requests to it. */
-import type { AdminRole } from '@partner-network/contract/admin/roles';
+import type { AdminRole } from '@partner-network/contract/permissions';
 import { adminKeyOf, digestOfKey } from '../../service/src/auth/api-key.ts';
 import type { Store } from '../../store/src/port.ts';
 import { byTest, createdAt } from '../fixtures/fixture.ts';

@@ -1,6 +1,6 @@
 /** The errors of the administrative API that the partners' API does not have. */
 import type { CatalogueEntry } from '../errors.ts';
-import { adminLimits } from './limits.ts';
+import { adminLimits } from '../limits.ts';
 
 export const adminErrorCatalogue = {
   INSUFFICIENT_ROLE: {

@@ -1,9 +1,9 @@
 /** The OpenAPI document of the administrative API, from the table of its operations. */
 import { errorCatalogue } from '../errors.ts';
-import { lengths, maxErrors, pageSize } from '../limits.ts';
+import { adminLimits, lengths, maxErrors, pageSize } from '../limits.ts';
+import { adminRoleMeanings } from '../permissions.ts';
 import { errorRecordSchema, type RecordSchema } from '../records.ts';
 import { adminErrorCatalogue } from './errors.ts';
-import { adminLimits } from './limits.ts';
 import {
   type AdminOperation,
   type AdminOperationId,
@@ -13,7 +13,6 @@ import {
   errorStatusesOf,
 } from './operations.ts';
 import { adminRecords } from './records.ts';
-import { adminRoleMeanings } from './roles.ts';
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 

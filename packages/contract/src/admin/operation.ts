@@ -1,10 +1,9 @@
 /** The form of an operation of the administrative API, and what several operations share. */
-import { lengths } from '../limits.ts';
+import { adminLimits, lengths } from '../limits.ts';
 import { cursorParameter, limitParameter, type Parameter } from '../operations.ts';
+import type { AdminRole } from '../permissions.ts';
 import type { FieldSchema, RecordSchema } from '../records.ts';
-import { adminLimits } from './limits.ts';
 import { type AdminRecordName, text } from './records.ts';
-import type { AdminRole } from './roles.ts';
 
 export const adminBasePath = '/admin/v1';
 

@@ -1,8 +1,7 @@
 /** The records of the administrative API as JSON Schema. Grants, audit entries and receipts are as stored. */
-import { lengths } from '../limits.ts';
+import { adminLimits, lengths } from '../limits.ts';
+import { scopes } from '../permissions.ts';
 import { type FieldSchema, type RecordSchema, visible } from '../records.ts';
-import { scopes } from '../scopes.ts';
-import { adminLimits } from './limits.ts';
 
 interface AdminRecord extends RecordSchema {
   readonly description: string;

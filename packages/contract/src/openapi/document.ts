@@ -3,7 +3,7 @@ import { type Environment, environments, keyPrefixes } from '../environments.ts'
 import { retryableStatuses } from '../errors.ts';
 import { brandsPerSecond, cursorLifetimeHours } from '../limits.ts';
 import { apiVersion, basePath, type ListingName, type Operation, operations } from '../operations.ts';
-import { scopeMeanings } from '../scopes.ts';
+import { scopeMeanings } from '../permissions.ts';
 import { capitalized } from '../sentence.ts';
 import { listingTexts, samplesOf } from './listings.ts';
 import { asSent, cursorText } from './patterns.ts';

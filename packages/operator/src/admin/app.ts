@@ -1,9 +1,9 @@
 /** The routes of the service. A request of the API walks: credentials, role, path, query, body, operation. */
 import { httpBounds } from '@partner-network/common/bounds/http';
 import { adminBounds } from '@partner-network/common/bounds/operator';
-import { adminLimits } from '@partner-network/contract/admin/limits';
 import { type AdminOperationId, adminOperations } from '@partner-network/contract/admin/operations';
 import { errorRecord } from '@partner-network/contract/errors';
+import { adminLimits } from '@partner-network/contract/limits';
 import type { Exchange, Route, Routes } from '@partner-network/http/handle';
 import { Refusal } from '@partner-network/http/refusal';
 import { headerValues } from '@partner-network/http/request';

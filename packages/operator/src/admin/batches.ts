@@ -10,8 +10,7 @@ import { storeBounds } from '@partner-network/common/bounds/store';
 import { Unavailable } from '@partner-network/common/errors';
 import { echo } from '@partner-network/common/text';
 import { within } from '@partner-network/common/timeout';
-import { adminLimits } from '@partner-network/contract/admin/limits';
-import { echoedCharacters } from '@partner-network/contract/limits';
+import { adminLimits, echoedCharacters } from '@partner-network/contract/limits';
 import {
   announcedBytes,
   dropBody,

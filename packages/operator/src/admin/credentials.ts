@@ -1,6 +1,7 @@
 /** Identifies the key of a request to the administrative API, and checks its role. */
-import { type AdminRole, mayUse } from '@partner-network/contract/admin/roles';
+
 import { adminKeyPrefixes } from '@partner-network/contract/environments';
+import { type AdminRole, mayUse } from '@partner-network/contract/permissions';
 import { Refusal, refusal } from '@partner-network/http/refusal';
 import { environmentOfAdminKey } from '@partner-network/service/auth/api-key';
 import { identifyAs } from '@partner-network/service/auth/authenticate';

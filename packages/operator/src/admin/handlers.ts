@@ -3,7 +3,7 @@
 import { toTime } from '@partner-network/common/times';
 import type { AdminOperationId } from '@partner-network/contract/admin/operations';
 import { overlapSeconds } from '@partner-network/contract/limits';
-import type { Scope } from '@partner-network/contract/scopes';
+import type { Scope } from '@partner-network/contract/permissions';
 import type { Exchange } from '@partner-network/http/handle';
 import { environmentOfAdminKey } from '@partner-network/service/auth/api-key';
 import type { AdminKeyOnFile, Author, ImportKind, Store } from '@partner-network/store/port';

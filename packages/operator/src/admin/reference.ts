@@ -1,6 +1,5 @@
 /** The OpenAPI document of the administrative API, and its reference page: plain HTML, without a script. */
 import { escapeMarkup as escaped } from '@partner-network/common/text';
-import { adminLimits } from '@partner-network/contract/admin/limits';
 import {
   type AdminOperation,
   type AdminResult,
@@ -9,7 +8,8 @@ import {
   errorStatusesOf,
 } from '@partner-network/contract/admin/operations';
 import { adminRecords } from '@partner-network/contract/admin/records';
-import { adminRoleMeanings } from '@partner-network/contract/admin/roles';
+import { adminLimits } from '@partner-network/contract/limits';
+import { adminRoleMeanings } from '@partner-network/contract/permissions';
 import type { RecordSchema } from '@partner-network/contract/records';
 import { bodyOf, bodyRoute } from '@partner-network/http/content';
 import type { Route } from '@partner-network/http/handle';

@@ -9,8 +9,8 @@ import {
   printable,
 } from '@partner-network/common/text';
 import { normalizeTime } from '@partner-network/common/times';
-import { adminLimits } from '@partner-network/contract/admin/limits';
 import type { AdminOperation } from '@partner-network/contract/admin/operations';
+import { adminLimits } from '@partner-network/contract/limits';
 import { factsOf } from '@partner-network/contract/operations';
 import type { RecordSchema } from '@partner-network/contract/records';
 import { encodingOfBody, hasBody, readBody, typeOfBody } from '@partner-network/http/body';

@@ -1,7 +1,7 @@
 /** The changes that a person can make: what each does, in words, and what it sends. */
 import { newId } from '@partner-network/common/ids';
 import { lengths, overlapSeconds } from '@partner-network/contract/limits';
-import { scopes } from '@partner-network/contract/scopes';
+import { scopes } from '@partner-network/contract/permissions';
 import type { Partner } from '@partner-network/store/port';
 import type { ShownKey } from '../admin/lists.ts';
 import type { Action, Subject } from './confirm.ts';

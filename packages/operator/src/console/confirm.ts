@@ -1,6 +1,7 @@
 /** How a change is made: a page that names what will happen and asks why, a POST, and its result. */
-import { adminLimits } from '@partner-network/contract/admin/limits';
+
 import { type AdminOperationId, adminOperations } from '@partner-network/contract/admin/operations';
+import { adminLimits } from '@partner-network/contract/limits';
 import { Refusal } from '@partner-network/http/refusal';
 import type { Partner } from '@partner-network/store/port';
 import { requireRole } from '../admin/credentials.ts';

@@ -12,8 +12,8 @@ import {
 import { connectionsWithin, openFileLimit, ownVersion } from '@partner-network/common/process';
 import { createStopSignal } from '@partner-network/common/signals';
 import { originOf } from '@partner-network/common/text';
-import { adminLimits } from '@partner-network/contract/admin/limits';
 import { adminBasePath, adminOperations } from '@partner-network/contract/admin/operations';
+import { adminLimits } from '@partner-network/contract/limits';
 import { startHealth } from '@partner-network/http/health';
 import { createRequestMetrics } from '@partner-network/http/request-metrics';
 import { createHttpServer, listen, portOf, serveSite } from '@partner-network/http/server/server';

@@ -2,9 +2,9 @@
 import querystring from 'node:querystring';
 import { adminBounds } from '@partner-network/common/bounds/operator';
 import { holdsKey, isCleanText } from '@partner-network/common/text';
-import { adminLimits } from '@partner-network/contract/admin/limits';
 import { adminOperations } from '@partner-network/contract/admin/operations';
-import { mayUse } from '@partner-network/contract/admin/roles';
+import { adminLimits } from '@partner-network/contract/limits';
+import { mayUse } from '@partner-network/contract/permissions';
 import { redirect } from '@partner-network/http/content';
 import { type Exchange, refusalOfFailure } from '@partner-network/http/handle';
 import { decode } from '@partner-network/http/parameters';

@@ -5,7 +5,7 @@ import { isDots } from '@partner-network/common/text';
 import { partnerName } from '@partner-network/contract/admin/records';
 import { type Environment, environments } from '@partner-network/contract/environments';
 import { lengths } from '@partner-network/contract/limits';
-import { scopes } from '@partner-network/contract/scopes';
+import { scopes } from '@partner-network/contract/permissions';
 import type { PartnerWithKeys } from '@partner-network/store/port';
 import { createChecker, isListOf } from './check.ts';
 import { dotsRejection, type Rejection, rejection } from './rejections.ts';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { test } from 'node:test';
-import { adminLimits } from '@partner-network/contract/admin/limits';
+import { adminLimits } from '@partner-network/contract/limits';
 import { readBody } from '../../../http/src/body.ts';
 import type { Exchange } from '../../../http/src/handle.ts';
 import type { Refusal } from '../../../http/src/refusal.ts';

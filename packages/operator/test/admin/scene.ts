@@ -1,7 +1,7 @@
 /** The administrative API on a real socket and a real database. */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import type { AdminRole } from '@partner-network/contract/admin/roles';
+import type { AdminRole } from '@partner-network/contract/permissions';
 import { parseDatabaseUrl } from '../../../store/src/address.ts';
 import { openStore } from '../../../store/src/engines.ts';
 import { assertDocumented } from '../../../testkit/admin/documented.ts';

@@ -1,7 +1,7 @@
 /** The console on a real socket, and people who use it with a browser's manners. */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import type { AdminRole } from '@partner-network/contract/admin/roles';
+import type { AdminRole } from '@partner-network/contract/permissions';
 import type { Store } from '../../../store/src/port.ts';
 import { adminKeys } from '../../../testkit/admin/started.ts';
 import { keepSecret } from '../../../testkit/watch/logs.ts';

@@ -1,7 +1,7 @@
 /** API keys that expire soon and keys of cursors, on both engines. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Scope } from '@partner-network/contract/scopes';
+import type { Scope } from '@partner-network/contract/permissions';
 import { cursorsBounds } from '../../../common/src/bounds/service.ts';
 import { toTime } from '../../../common/src/times.ts';
 import type { AdminKey, ApiKey, Store } from '../../../store/src/port.ts';

@@ -1,4 +1,4 @@
-import type { Scope } from '@partner-network/contract/scopes';
+import type { Scope } from '@partner-network/contract/permissions';
 import { refusal } from '@partner-network/http/refusal';
 import type { BalancesAnswer, KeyOnFile } from '@partner-network/store/port';
 

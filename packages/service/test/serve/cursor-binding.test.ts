@@ -8,7 +8,7 @@ import {
   operations,
   type Parameter,
 } from '@partner-network/contract/operations';
-import { scopes } from '@partner-network/contract/scopes';
+import { scopes } from '@partner-network/contract/permissions';
 import { Refusal } from '../../../http/src/refusal.ts';
 import type { KeyOnFile, Reads } from '../../../store/src/port.ts';
 import { keys } from '../../../testkit/fixtures/fixture.ts';

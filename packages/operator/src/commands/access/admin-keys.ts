@@ -1,8 +1,8 @@
 import { addedIn, oneOf, plainText, required } from '@partner-network/common/command-line/options';
 import { newId } from '@partner-network/common/ids';
 import { toTime } from '@partner-network/common/times';
-import { adminRoles } from '@partner-network/contract/admin/roles';
 import { lengths } from '@partner-network/contract/limits';
+import { adminRoles } from '@partner-network/contract/permissions';
 import { adminKeys, newSecret } from '../../operations/keys.ts';
 import { changing, expiresAt, listReport, onDatabase } from '../database.ts';
 import { described, issued, lastCells, revoking, rotating } from './key-kinds.ts';

@@ -2,7 +2,7 @@ import { oneOf, optional, plainText, repeated, required } from '@partner-network
 import { OperatorError } from '@partner-network/common/errors';
 import { newId } from '@partner-network/common/ids';
 import { lengths } from '@partner-network/contract/limits';
-import { scopes } from '@partner-network/contract/scopes';
+import { scopes } from '@partner-network/contract/permissions';
 import { digestOfKey, environmentOfAdminKey, environmentOfKey } from '@partner-network/service/auth/api-key';
 import type { Store } from '@partner-network/store/port';
 import { adminKeys, apiKeys, createKey as createKeyOf, requireKey } from '../../operations/keys.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { adminRoles } from '@partner-network/contract/admin/roles';
+import { adminRoles } from '@partner-network/contract/permissions';
 import { newId } from '../../../../common/src/ids.ts';
 import { digestOfKey, environmentOfAdminKey, newAdminKey } from '../../../../service/src/auth/api-key.ts';
 import { byTest, keyWithoutLifetime } from '../../../../testkit/fixtures/fixture.ts';

@@ -1,6 +1,6 @@
 /** Administrative keys and ended sessions, in SQL that both engines understand. */
 import { toTime } from '@partner-network/common/times';
-import type { AdminRole } from '@partner-network/contract/admin/roles';
+import type { AdminRole } from '@partner-network/contract/permissions';
 import type { AdminKey, AdminKeyOnFile, AdminKeys } from '../../port.ts';
 import { type Row, type Sql, withoutNulls } from '../statement.ts';
 import { createKeyChanges, type KeyTable } from './changes.ts';

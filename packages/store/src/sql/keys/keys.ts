@@ -1,5 +1,5 @@
 import { doctorBounds } from '@partner-network/common/bounds/operator';
-import type { Scope } from '@partner-network/contract/scopes';
+import type { Scope } from '@partner-network/contract/permissions';
 import type { KeyOnFile } from '../../port.ts';
 import type { KeyOwner, Served } from '../../served.ts';
 import type { Sql } from '../statement.ts';

@@ -1,6 +1,15 @@
+/** What keys may do: scopes of the API keys of partners, and roles of administrative keys. */
+export const scopes = ['BALANCES_READ', 'BRANDS_READ'] as const;
+
+export type Scope = (typeof scopes)[number];
+
+export const scopeMeanings: Readonly<Record<Scope, string>> = {
+  BALANCES_READ: 'List the balances of customers who gave you a grant.',
+  BRANDS_READ: 'List your own brands.',
+};
+
 export const adminRoles = ['VIEWER', 'INGEST', 'SUPPORT', 'ADMIN'] as const;
 
-/** What an administrative key may do. */
 export type AdminRole = (typeof adminRoles)[number];
 
 export const adminRoleMeanings: Readonly<Record<AdminRole, string>> = {

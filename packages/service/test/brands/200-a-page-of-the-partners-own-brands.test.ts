@@ -28,6 +28,15 @@ test('sends every field in the order of its table, and leaves out what has no va
   assert.equal(text, JSON.stringify({ brands: expected }));
 });
 
+test('serves the placeholder image: a PNG of 256 by 256 pixels', async (t) => {
+  const { port } = await startTestService(t);
+  const response = await fetch(`http://127.0.0.1:${port}/assets/brand-placeholder.png`);
+  assert.equal(response.headers.get('content-type'), 'image/png');
+  const image = Buffer.from(await response.arrayBuffer());
+  assert.equal(image.subarray(1, 4).toString(), 'PNG');
+  assert.deepEqual([image.readUInt32BE(16), image.readUInt32BE(20)], [256, 256]);
+});
+
 test('reference_id restricts to brands with exactly this value', async (t) => {
   const { brands } = await startTestService(t);
   const idsFor = async (query: string) => {

@@ -1,18 +1,17 @@
 /** What happens to requests when there are more than can be answered in time. */
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { httpBounds, overloadBounds } from '../../common/src/bounds/http.ts';
 import { readMetrics } from '../../common/src/observability/metric.ts';
-import { keys } from '../../testkit/fixtures/fixture.ts';
 import { answersIn, assertRefused } from '../../testkit/fixtures/http.ts';
 import { pluck } from '../../testkit/fixtures/pluck.ts';
 import { until } from '../../testkit/fixtures/until.ts';
-import { startTestService } from '../../testkit/service/service.ts';
 import { watchedLog } from '../../testkit/watch/logs.ts';
 import { startHealth } from '../src/health.ts';
 import { createShedResponses, Overload } from '../src/overload.ts';
+import { brands, head, heldPage, pageAfter, shortFile, startSite } from './site.ts';
 
 const { log: silent } = watchedLog();
 
@@ -26,38 +25,19 @@ function underWayOf({ metrics }: Overload): Record<string, number> {
   return Object.fromEntries(metrics[1]!.read().map(({ labels, value }) => [labels.state, value]));
 }
 
-/** A service that holds all key lookups, or the pages of one partner, until `release`. */
-async function startHeld(t: TestContext, connections: number, held: 'keys' | 'acme') {
-  const go = Promise.withResolvers<void>();
-  const overload = new Overload(connections, silent);
-  const service = await startTestService(t, {
-    overload,
-    reads: async ({ store }) => ({
-      ...store,
-      findKey: async (digest) => {
-        if (held === 'keys') await go.promise;
-        return store.findKey(digest);
-      },
-      listBrands: async (query) => {
-        if (held === query.partnerId) await go.promise;
-        return store.listBrands(query);
-      },
-    }),
-  });
-  return { service, overload, release: () => go.resolve() };
-}
-
 function answerTo(sent: unknown[], name: unknown): ServerResponse {
   return { destroyed: false, writeHead: () => sent.push(name), end: () => {} } as unknown as ServerResponse;
 }
 
 test('a request that waits too long gets a 503 with an error record; the next one is served', async (t) => {
-  const { service, overload, release } = await startHeld(t, 1, 'keys');
-  const admitted = Array.from({ length: 3 }, () => service.brands('', { key: keys.acme }));
+  const overload = new Overload(1, silent);
+  const { routes, release } = heldPage();
+  const { call } = await startSite(t, { overload, routes });
+  const admitted = Array.from({ length: 3 }, () => call(brands));
   await until(20_000, () => underWayOf(overload).answering === overloadBounds.requestsPerDatabaseConnection);
   // All at once: the admitted requests must not wait so long that they get a 503, too.
   const methods = ['GET', 'HEAD', 'OPTIONS', 'POST'];
-  const refused = await Promise.all(methods.map((method) => service.brands('', { method })));
+  const refused = await Promise.all(methods.map((method) => call(brands, { method })));
   for (const [index, answer] of refused.entries()) {
     assert.equal(answer.headers['retry-after'], String(httpBounds.retryAfterSeconds));
     if (methods[index] === 'HEAD') assert.deepEqual([answer.status, answer.text], [503, '']);
@@ -67,18 +47,19 @@ test('a request that waits too long gets a 503 with an error record; the next on
   release();
   assert.deepEqual(pluck(await Promise.all(admitted), 'status'), [200, 200, 200]);
   await until(20_000, () => underWayOf(overload).answering === 0);
-  assert.equal((await service.brands('', { key: keys.acme })).status, 200);
+  assert.equal((await call(brands)).status, 200);
 });
 
 test('a shed request counts for its operation; an ambiguous request closes its connection', async (t) => {
-  const { brands, balances, call, raw, metrics } = await startTestService(t, {
-    overload: new Overload(0, silent),
-  });
-  const ambiguous = 'GET /network/v1/brands HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n';
-  const answers = [brands('?limit=1'), balances('', { method: 'HEAD' }), call('/nowhere'), call('/docs')];
+  const { call, raw, requests } = await startSite(t, { overload: new Overload(0, silent) });
+  const ambiguous = `${head()}Host: b\r\n\r\n`;
+  const answers = [
+    ...[call(`${brands}?limit=1`), call('/network/v1/balances', { method: 'HEAD' })],
+    ...[call('/nowhere'), call(shortFile)],
+  ];
   assert.deepEqual(answersIn(await raw(ambiguous + ambiguous)), ['503 SERVICE_UNAVAILABLE']);
   for (const { status } of await Promise.all(answers)) assert.equal(status, 503);
-  const counted = metrics[0]!.read().filter(({ labels }) => labels.code === 'SERVICE_UNAVAILABLE');
+  const counted = requests.metrics[0]!.read().filter(({ labels }) => labels.code === 'SERVICE_UNAVAILABLE');
   assert.deepEqual(
     counted.map(({ labels, value }) => [labels.operation, labels.status, value]),
     [
@@ -90,11 +71,13 @@ test('a shed request counts for its operation; an ambiguous request closes its c
 });
 
 test('operators are answered while clients are not', async (t) => {
-  const { service, overload, release } = await startHeld(t, 1, 'keys');
+  const overload = new Overload(1, silent);
+  const { routes, release } = heldPage();
+  const { call } = await startSite(t, { overload, routes });
   const read = async () => readMetrics(overload.metrics);
-  const health = await startHealth('127.0.0.1', 0, service.store.ping, read, silent);
+  const health = await startHealth('127.0.0.1', 0, async () => [], read, silent);
   t.after(health.close);
-  const waiting = Array.from({ length: 5 }, () => service.brands('', { key: keys.acme }));
+  const waiting = Array.from({ length: 5 }, () => call(brands));
   await until(20_000, () => underWayOf(overload).answering === overloadBounds.requestsPerDatabaseConnection);
   for (const path of ['/healthz', '/readyz']) assert.equal((await fetch(health.url + path)).status, 200);
   const metrics = await (await fetch(`${health.url}/metrics`)).text();
@@ -105,17 +88,21 @@ test('operators are answered while clients are not', async (t) => {
 });
 
 test('a partner with slow pages leaves connections and places to other partners', async (t) => {
-  const { service, overload, release } = await startHeld(t, 4, 'acme');
-  const slow = Array.from({ length: 16 }, () => service.brands('', { key: keys.acme }));
+  const overload = new Overload(4, silent);
+  const held = Promise.withResolvers<void>();
+  // The query names the partner.
+  const route = pageAfter(({ query }) =>
+    overload.withinShare(query, async () => query === 'slow' && held.promise),
+  );
+  const { call } = await startSite(t, { overload, routes: { [brands]: route } });
+  const slow = Array.from({ length: 16 }, () => call(`${brands}?slow`));
   // All except the two that work have waited too long.
   await until(20_000, () => allShed(overload) === 14);
   assert.ok(shedOf(overload).partner! > 0);
   assert.deepEqual(underWayOf(overload), { answering: 2, waiting: 0 });
-  for (let times = 0; times < 2; times += 1) {
-    assert.equal((await service.brands('', { key: keys.zenith })).status, 200);
-  }
-  release();
-  const statuses = (await Promise.all(slow)).map(({ status }) => status);
+  for (let times = 0; times < 2; times += 1) assert.equal((await call(`${brands}?other`)).status, 200);
+  held.resolve();
+  const statuses = pluck(await Promise.all(slow), 'status');
   assert.equal(statuses.filter((status) => status === 200).length, 2);
 });
 
@@ -238,17 +225,12 @@ test('the wait for a turn counts as a part of the response time', async (t) => {
     passedMs += httpBounds.answerMs;
     void work();
   });
-  const service = await startTestService(t, {
-    overload,
-    reads: async ({ store }) => ({
-      ...store,
-      findKey: (digest) => wait(httpBounds.answerMs / 4).then(() => store.findKey(digest)),
-    }),
-  });
-  assertRefused(await service.brands('', { key: keys.acme }), 503, 'SERVICE_UNAVAILABLE');
-  const { duration_ms } = service.lines().at(-1);
+  const route = pageAfter(() => wait(httpBounds.answerMs / 4));
+  const { call, lines, requests } = await startSite(t, { overload, routes: { [brands]: route } });
+  assertRefused(await call(brands), 503, 'SERVICE_UNAVAILABLE');
+  const { duration_ms } = lines().at(-1);
   assert.ok(duration_ms >= httpBounds.answerMs, `${duration_ms} ms`);
-  const duration = service.metrics.find(({ name }) => name.endsWith('request_duration_seconds'))!;
+  const duration = requests.metrics.find(({ name }) => name.endsWith('request_duration_seconds'))!;
   const seconds = duration.read().find(({ labels, part }) => labels.outcome === 'failed' && part === 'sum');
   assert.ok(seconds!.value >= httpBounds.answerMs / 1_000, `${seconds!.value} s`);
 });

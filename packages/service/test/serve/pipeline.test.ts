@@ -1,4 +1,7 @@
-/** Which parameters may change between the pages of a walk: tried for every parameter of every listing. */
+/**
+ * Which parameters may change between the pages of a walk: tried for every parameter of every listing. And
+ * that each page is read within the share of its partner.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -15,7 +18,7 @@ import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { exchangeOf } from '../../../testkit/fixtures/http.ts';
 import { createKeyCache, isGoodKey } from '../../src/auth/key-cache.ts';
 import { createCursors } from '../../src/cursors/cursors.ts';
-import { listingRoute } from '../../src/serve/pipeline.ts';
+import { listingRoute, type PipelineParts } from '../../src/serve/pipeline.ts';
 
 const free = ['cursor', 'grant_id', 'limit'];
 
@@ -25,7 +28,7 @@ const key: KeyOnFile = { id: 'key', partnerId: 'acme', scopes, ...standing };
 type Query = Readonly<Record<string, string>>;
 
 /** Calls the pipeline of an operation; its pages have one record and always a cursor. */
-function callerOf(operation: Operation, nowMs = Date.now) {
+function callerOf(operation: Operation, nowMs = Date.now, overload?: PipelineParts['overload']) {
   const route = listingRoute(
     {
       environment: 'sandbox',
@@ -34,6 +37,7 @@ function callerOf(operation: Operation, nowMs = Date.now) {
       limiters: {},
       journal: { add: () => {}, count: () => {}, noteUse: () => {} },
       publicUrl: () => '',
+      overload,
       nowMs,
     },
     createKeyCache(isGoodKey),
@@ -109,4 +113,14 @@ test('a cursor that an earlier version sealed still opens', async () => {
   const query = { customer_id: 'alice', type: 'CHECKING' };
   assert.notEqual(await callerOf(listBrands, nowMs)({ cursor: brands }), 'INVALID_CURSOR');
   assert.notEqual(await callerOf(listBalances, nowMs)({ ...query, cursor: balances }), 'INVALID_CURSOR');
+});
+
+test('a page is read within the share of its partner', async () => {
+  const shares: string[] = [];
+  const withinShare = <Page>(partnerId: string, work: () => Promise<Page>) => {
+    shares.push(partnerId);
+    return work();
+  };
+  await callerOf(listBrands, Date.now, { withinShare })({});
+  assert.deepEqual(shares, ['acme']);
 });

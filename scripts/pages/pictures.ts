@@ -1,8 +1,8 @@
 /**
- * Makes the pictures of docs/how-to/operators/console.md, in a sandbox of its own:
+ * Makes the pictures of README.md and docs/how-to/operators/console.md, in a sandbox of its own:
  * `npx node scripts/pages/pictures.ts`.
- * Needs Chromium. Run it when a page of the console has changed so much that a picture would mislead. The
- * times in the pictures are those of the run, so no test compares them.
+ * Needs Chromium. Run it when a page has changed so much that a picture would mislead. The times in the
+ * pictures are those of the run, so no test compares them.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -14,29 +14,39 @@ import { start } from '../../packages/testkit/fixtures/run.ts';
 import { launchChromium } from '../../packages/testkit/servers/chromium.ts';
 import { freePort } from '../../packages/testkit/servers/free-port.ts';
 
-const folder = fileURLToPath(new URL('../../docs/how-to/operators/pictures/', import.meta.url));
+const folder = fileURLToPath(new URL('../../docs/pictures/', import.meta.url));
 const width = 1280;
 
 /** The most bytes of a picture. Git keeps every version of it. */
 const mostBytes = 150_000;
 
 await using lifetime = openLifetime();
-const port = String(await freePort());
+const port = await freePort();
+const adminPort = await freePort();
 const sandbox = start(lifetime, [
-  ...['sandbox', '--port', '0', '--admin-port', port, '--data', temporaryFolder(lifetime)],
-  ...['--actor', 'ops@network.example'],
+  'sandbox',
+  `--port=${port}`,
+  `--admin-port=${adminPort}`,
+  `--data=${temporaryFolder(lifetime)}`,
+  '--actor=ops@network.example',
 ]);
 await sandbox.says('stdout', /Press Ctrl-C to stop\./);
 await using browser = await launchChromium();
-const page = await browser.newPage({
-  javaScriptEnabled: false,
-  viewport: { width, height: 1_000 },
-  colorScheme: 'light',
-});
 mkdirSync(folder, { recursive: true });
-await takePictures(page, `http://127.0.0.1:${port}/console`);
+await takePicturesOfConsole(await openPage(false), `http://127.0.0.1:${adminPort}/console`);
+await takePictureOfReference(await openPage(true), `http://127.0.0.1:${port}/docs`);
 
-async function takePictures(page: Page, address: string): Promise<void> {
+function openPage(javaScriptEnabled: boolean): Promise<Page> {
+  return browser.newPage({ javaScriptEnabled, viewport: { width, height: 1_000 }, colorScheme: 'light' });
+}
+
+async function takePictureOfReference(page: Page, address: string): Promise<void> {
+  await page.goto(`${address}#api-1/tag/brands/GET/brands`, { waitUntil: 'networkidle' });
+  await page.getByRole('heading', { name: 'List brands' }).waitFor();
+  await keep(page, 'reference', 620);
+}
+
+async function takePicturesOfConsole(page: Page, address: string): Promise<void> {
   const press = (role: 'link' | 'button', name: string) =>
     page.getByRole(role, { name, exact: true }).first().click();
   await page.goto(address);

@@ -2,12 +2,11 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
+import { readCsv } from '../../packages/operator/src/ingest/csv.ts';
 import { type ImportReport, importRecords } from '../../packages/operator/src/ingest/import.ts';
-import { InexactNumber, readJson } from '../../packages/operator/src/ingest/json.ts';
-import { kinds } from '../../packages/operator/src/ingest/kinds.ts';
-import { readCsv } from '../../packages/operator/src/ingest/read/csv.ts';
-import { readJsonLines } from '../../packages/operator/src/ingest/read/json-lines.ts';
-import type { Reading } from '../../packages/operator/src/ingest/record-check.ts';
+import { InexactNumber, readJson, readJsonLines } from '../../packages/operator/src/ingest/json.ts';
+import type { Reading } from '../../packages/operator/src/ingest/lines.ts';
+import { kinds } from '../../packages/operator/src/ingest/record-check.ts';
 import type { Store } from '../../packages/store/src/port.ts';
 import { openFuzzStore } from './http-service.ts';
 import { lineOf, recordOf, typo, withTypo } from './import-lines.ts';

@@ -2,7 +2,7 @@
 import { createReadStream, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { readLines } from '../../../packages/operator/src/ingest/read/lines.ts';
+import { readLines } from '../../../packages/operator/src/ingest/lines.ts';
 import { parseDatabaseUrl } from '../../../packages/store/src/address.ts';
 import { openStore } from '../../../packages/store/src/engines.ts';
 import { executable } from '../../../packages/testkit/fixtures/run.ts';

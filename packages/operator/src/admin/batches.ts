@@ -33,10 +33,9 @@ import {
   UncertainCommit,
 } from '@partner-network/store/port';
 import { type ImportReport, importRecords, type Source } from '../ingest/import.ts';
-import { findPersonalData } from '../ingest/personal-data/personal-data.ts';
-import { piecesOf, readJsonList } from '../ingest/read/json-array.ts';
-import { readJsonLines } from '../ingest/read/json-lines.ts';
-import type { Reading } from '../ingest/record-check.ts';
+import { piecesOf, readJsonLines, readJsonList } from '../ingest/json.ts';
+import type { Reading } from '../ingest/lines.ts';
+import { findPersonalData } from '../ingest/personal-data.ts';
 import { rejection } from '../ingest/rejections.ts';
 import { isOutage } from '../ingest/retry.ts';
 import { createAmounts, type Patient, type Take } from './capacity.ts';

@@ -4,7 +4,7 @@ import { normalizeTime } from '@partner-network/common/times';
 import { lengths } from '@partner-network/contract/limits';
 import { brandSchema, type FieldSchema, type RecordSchema, visible } from '@partner-network/contract/records';
 import { InexactNumber } from './json.ts';
-import { findPersonalData, findPersonalKey, findPersonalValue } from './personal-data/personal-data.ts';
+import { findPersonalData, findPersonalKey, findPersonalValue } from './personal-data.ts';
 import { type ImportCode, type Rejection, rejection, timeRejection, unknownField } from './rejections.ts';
 
 type Value = string | number | undefined;

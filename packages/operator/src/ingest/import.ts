@@ -9,20 +9,23 @@
  *
  * `follow.ts` imports a feed instead, which is committed as it comes.
  */
+
+import { ingestBounds } from '@partner-network/common/bounds/operator';
 import type {
   Accounts,
   ImportAudit,
   ImportBegin,
   ImportCounts,
   ImportKind,
+  ImportRow,
   ImportRun,
   Imports,
   Missing,
   RefusedLine,
 } from '@partner-network/store/port';
-import { createBatch } from './batch.ts';
-import { type Cut, createRecordCheck, type Reading, type RecordOptions } from './record-check.ts';
-import type { RejectedFile } from './rejected-file.ts';
+import type { Cut, Reading } from './lines.ts';
+import type { RejectedFile } from './output-files.ts';
+import { createRecordCheck, type RecordOptions } from './record-check.ts';
 import { collectRejectedLines, type RejectedLine, rejectionsOfRefused } from './rejections.ts';
 
 /** Reads the records from the start. Called again to find the text of lines that the store refuses. */
@@ -185,4 +188,28 @@ export async function importValues(
     yield values.map((value, index) => ({ line: index + 1, value }));
   }
   return importRecords(store, readings, { kind, partnerId, skipInvalid: false, dryRun: false, audit });
+}
+
+/** Rows that are written together, limited in number and in text: a row may hold 1 MiB. */
+export function createBatch() {
+  let rows: ImportRow[] = [];
+  let characters = 0;
+  return {
+    /** `text` is what the row was read from. Its length is enough: adding up the fields takes longer. */
+    add: (row: ImportRow, text = ''): void => {
+      rows.push(row);
+      characters += text.length;
+    },
+    /** Whether it must be written before more rows are added. */
+    isFull: () =>
+      rows.length >= ingestBounds.importBatchRecords || characters >= ingestBounds.importBatchCharacters,
+    isEmpty: () => rows.length === 0,
+    /** Returns the rows and empties the batch. */
+    take: (): readonly ImportRow[] => {
+      const taken = rows;
+      rows = [];
+      characters = 0;
+      return taken;
+    },
+  };
 }

@@ -1,5 +1,7 @@
 /** A JSON reader for imports: JSON.parse drops repeated keys and rounds numbers, this one reports them. */
 import { isPlainInteger } from '@partner-network/common/text';
+import { type Reading, readLines } from './lines.ts';
+import { rejection } from './rejections.ts';
 
 /** A number that is not a plain integer, or that JavaScript would round. Keeps the digits as written. */
 export class InexactNumber {
@@ -26,7 +28,9 @@ export function readJson(text: string): JsonReading {
 
 const colon = 0x3a;
 /** A decimal point or an exponent. `true` and `false` contain an e, too. */
-const [point, lowerE, upperE] = [0x2e, 0x65, 0x45];
+const point = 0x2e;
+const lowerE = 0x65;
+const upperE = 0x45;
 
 /**
  * Reads lines without escapes, fractions and exponents, as nearly all are: then rounding shows in the value,
@@ -117,4 +121,105 @@ function repeatedKey(text: string): readonly string[] | undefined {
     }
   }
   return undefined;
+}
+
+const blank = /^[ \t\r]*$/;
+
+/** Reads JSON Lines: one record per line; blank lines are skipped. */
+export async function* readJsonLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly Reading[]> {
+  for await (const lines of readLines(chunks)) {
+    const readings: Reading[] = [];
+    for (const { number: line, text, flaw } of lines) {
+      if (flaw === undefined && blank.test(text)) continue;
+      const reading = flaw === undefined ? readJson(text) : { code: 'INVALID_JSON' as const };
+      if ('code' in reading)
+        readings.push({ line, text, rejections: [rejection(reading.code, reading.path)] });
+      else readings.push({ line, text, value: reading.value });
+    }
+    yield readings;
+  }
+}
+
+const newline = 0x0a;
+const space = 0x20;
+const quote = 0x22;
+const comma = 0x2c;
+const backslash = 0x5c;
+const openings = [...Buffer.from('[{')];
+const closings = [...Buffer.from(']}')];
+const blanks = [...Buffer.from(' \t\r\n')];
+/** No string of JSON may contain it. */
+const control = 0x01;
+/** Readers of lines skip it. */
+const byteOrderMark = [0xef, 0xbb, 0xbf];
+
+/**
+ * Reads a JSON list as lines, one for each item. Throws the error of `broken` for anything else, also while
+ * it is read: an item that is not JSON spoils the list. Only an item that is too long is rejected alone.
+ */
+export function readJsonList(
+  pieces: readonly Uint8Array[],
+  broken: (item?: number) => unknown,
+): () => AsyncGenerator<readonly Reading[]> {
+  if (!makeLines(pieces)) throw broken();
+  return async function* () {
+    for await (const readings of readJsonLines(piecesOf(pieces))) {
+      const wrong = readings.find(isNotJson);
+      if (wrong !== undefined) throw broken(wrong.line);
+      yield readings;
+    }
+  };
+}
+
+/** A line that is too long has no text. */
+function isNotJson(reading: Reading): boolean {
+  return 'rejections' in reading && reading.rejections[0]?.code === 'INVALID_JSON' && reading.text !== '';
+}
+
+export async function* piecesOf(body: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* body;
+}
+
+/**
+ * Turns a JSON list into lines, one for each item, in place: a copy of 16 MiB as text takes 32 MB. Whether an
+ * item is JSON is found out when its line is read. Returns false if the bytes are not a list.
+ */
+function makeLines(pieces: readonly Uint8Array[]): boolean {
+  let depth = 0;
+  let items = 0;
+  let isInString = false;
+  let isEscaped = false;
+  let isEmpty = true;
+  let isOver = false;
+  for (const piece of pieces) {
+    for (let at = 0; at < piece.length; at += 1) {
+      const byte = piece[at]!;
+      if (isInString) {
+        if (byte === newline) piece[at] = control;
+        isInString = isEscaped || byte !== quote;
+        isEscaped = byte === backslash && !isEscaped;
+      } else if (blanks.includes(byte)) {
+        piece[at] = space;
+      } else if (depth === 0) {
+        if (!isOver && byteOrderMark.includes(byte)) continue;
+        if (isOver || byte !== openings[0]) return false;
+        depth = 1;
+        piece[at] = space;
+      } else if (byte === comma && depth === 1) {
+        // An item without a text keeps the comma: a blank line would be skipped.
+        if (!isEmpty) piece[at] = newline;
+        items += 1;
+        isEmpty = true;
+      } else {
+        if (byte === quote) isInString = true;
+        else if (openings.includes(byte)) depth += 1;
+        else if (closings.includes(byte)) depth -= 1;
+        if (depth === 0 && byte !== closings[0]) return false;
+        isOver = depth === 0;
+        if (isOver) piece[at] = isEmpty && items > 0 ? comma : space;
+        isEmpty = false;
+      }
+    }
+  }
+  return isOver;
 }

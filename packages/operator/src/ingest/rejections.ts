@@ -5,7 +5,7 @@ import { echo, suggest } from '@partner-network/common/text';
 import { echoedCharacters } from '@partner-network/contract/limits';
 import { fillIn } from '@partner-network/contract/sentence';
 import type { RefusedLine } from '@partner-network/store/port';
-import { findPersonalKey } from './personal-data/personal-data.ts';
+import { findPersonalKey } from './personal-data.ts';
 
 /** Brands and balances have the field deleted_at. */
 const undeletable = 'Remove this field: a line cannot delete a grant. Set the status to REVOKED instead.';

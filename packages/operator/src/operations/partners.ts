@@ -1,7 +1,7 @@
 /** What a change of a partner means, for the command line and for the administrative API. */
 import { toTime } from '@partner-network/common/times';
 import { AlreadyExists, type Author, type Partner, type Store } from '@partner-network/store/port';
-import { findPersonalData } from '../ingest/personal-data/personal-data.ts';
+import { findPersonalData } from '../ingest/personal-data.ts';
 import { Missing } from './errors.ts';
 
 export async function requirePartner(store: Pick<Store, 'findPartner'>, id: string): Promise<Partner> {

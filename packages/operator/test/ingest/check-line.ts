@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import type { ImportKind } from '../../../store/src/port.ts';
 import { createChecker } from '../../src/ingest/check.ts';
-import { kinds } from '../../src/ingest/kinds.ts';
-import { readJsonLines } from '../../src/ingest/read/json-lines.ts';
+import { readJsonLines } from '../../src/ingest/json.ts';
+import { kinds } from '../../src/ingest/record-check.ts';
 
 /** The required fields of each kind. */
 export const smallest = {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ImportKind } from '../../../store/src/port.ts';
 import { createChecker } from '../../src/ingest/check.ts';
-import { kinds } from '../../src/ingest/kinds.ts';
+import { kinds } from '../../src/ingest/record-check.ts';
 import {
   allTexts,
   assertRefused,

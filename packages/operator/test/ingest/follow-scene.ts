@@ -7,7 +7,7 @@ import type { ImportResult, ImportRun, ImportWrite, Store } from '../../../store
 import { byTest, createdAt } from '../../../testkit/fixtures/fixture.ts';
 import { openTestDatabase } from '../../../testkit/service/database.ts';
 import { type FollowOptions, followRecords } from '../../src/ingest/follow.ts';
-import { readJsonLines } from '../../src/ingest/read/json-lines.ts';
+import { readJsonLines } from '../../src/ingest/json.ts';
 import type { Rejection } from '../../src/ingest/rejections.ts';
 import { createRetry, type RetryOptions } from '../../src/ingest/retry.ts';
 import { brandsOf, linesOf } from './import-into.ts';

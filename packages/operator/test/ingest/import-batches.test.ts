@@ -4,7 +4,7 @@ import { ingestBounds } from '../../../common/src/bounds/operator.ts';
 import type { ImportRow, Store } from '../../../store/src/port.ts';
 import { pluck } from '../../../testkit/fixtures/pluck.ts';
 import { followRecords } from '../../src/ingest/follow.ts';
-import type { Reading } from '../../src/ingest/record-check.ts';
+import type { Reading } from '../../src/ingest/lines.ts';
 import { createRetry } from '../../src/ingest/retry.ts';
 import { brand, importFrom, openEmpty } from './import-into.ts';
 

@@ -8,7 +8,7 @@ import { until } from '../../../testkit/fixtures/until.ts';
 import { startProxy } from '../../../testkit/servers/proxy.ts';
 import { migratedDatabase } from '../../../testkit/service/database.ts';
 import { followRecords } from '../../src/ingest/follow.ts';
-import { readJsonLines } from '../../src/ingest/read/json-lines.ts';
+import { readJsonLines } from '../../src/ingest/json.ts';
 import { gated, openScene } from './follow-scene.ts';
 import { brand, brandsOf } from './import-into.ts';
 

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { ingestBounds } from '../../../common/src/bounds/operator.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { createFeedStatus, followRecords } from '../../src/ingest/follow.ts';
-import { readJsonLines } from '../../src/ingest/read/json-lines.ts';
-import type { Reading } from '../../src/ingest/record-check.ts';
+import { readJsonLines } from '../../src/ingest/json.ts';
+import type { Reading } from '../../src/ingest/lines.ts';
 import { gated, openScene } from './follow-scene.ts';
 import { brand, reportOf } from './import-into.ts';
 

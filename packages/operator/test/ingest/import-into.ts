@@ -10,7 +10,7 @@ import {
   importRecords,
   type Source,
 } from '../../src/ingest/import.ts';
-import { readJsonLines } from '../../src/ingest/read/json-lines.ts';
+import { readJsonLines } from '../../src/ingest/json.ts';
 
 export const money = { customer_id: 'alice', type: 'CHECKING', currency: 'USD' };
 

@@ -5,7 +5,7 @@ import { ingestBounds } from '../../../common/src/bounds/operator.ts';
 import { balances, brands } from '../../../store/test/suite/records.ts';
 import { byTest, createdAt } from '../../../testkit/fixtures/fixture.ts';
 import { pluck } from '../../../testkit/fixtures/pluck.ts';
-import { readJsonLines } from '../../src/ingest/read/json-lines.ts';
+import { readJsonLines } from '../../src/ingest/json.ts';
 import {
   balancesOf,
   brand,

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { anyText } from '../../../../checks/fuzz/words.ts';
-import { InexactNumber, readAnyJson, readJson } from '../../src/ingest/json.ts';
-import { readJsonList } from '../../src/ingest/read/json-array.ts';
+import { InexactNumber, readAnyJson, readJson, readJsonList } from '../../src/ingest/json.ts';
 
 test('keeps the digits of every number that is not a plain integer, at any depth', () => {
   assert.deepEqual(readJson('{"a":[1,1.0,{"b":-0}],"__proto__":2e0}'), {

@@ -14,7 +14,7 @@ import { exportAll, fillModelWorld, steadyPartner } from '../../../testkit/model
 import { openTestDatabase } from '../../../testkit/service/database.ts';
 import { followRecords } from '../../src/ingest/follow.ts';
 import { importRecords } from '../../src/ingest/import.ts';
-import type { Reading } from '../../src/ingest/record-check.ts';
+import type { Reading } from '../../src/ingest/lines.ts';
 import { createRetry } from '../../src/ingest/retry.ts';
 
 const records = 200;

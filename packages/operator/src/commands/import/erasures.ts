@@ -1,5 +1,5 @@
 import { counted } from '@partner-network/common/text';
-import { readErasure } from '../../ingest/erasures.ts';
+import { readErasure } from '../../ingest/exported.ts';
 import { changing } from '../database.ts';
 import { readWholeFile } from './whole-file.ts';
 

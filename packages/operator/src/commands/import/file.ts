@@ -8,11 +8,10 @@ import { InterruptedError, OperatorError } from '@partner-network/common/errors'
 import { onStop } from '@partner-network/common/signals';
 import { type Missing, type Store, StoreUnavailable, UncertainCommit } from '@partner-network/store/port';
 import { hasFailed, type ImportOptions, importRecords } from '../../ingest/import.ts';
-import { kinds } from '../../ingest/kinds.ts';
-import { readJsonLines } from '../../ingest/read/json-lines.ts';
-import { openRejectedFile, type RejectedFile } from '../../ingest/rejected-file.ts';
+import { readJsonLines } from '../../ingest/json.ts';
+import { openRejectedFile, openUndoFile, type RejectedFile } from '../../ingest/output-files.ts';
+import { kinds } from '../../ingest/record-check.ts';
 import type { collectRejectedLines } from '../../ingest/rejections.ts';
-import { openUndoFile } from '../../ingest/undo-file.ts';
 import { bytesOf, requireInput, sizeOf, sourceName, spooled, standardInput } from './input.ts';
 
 const newline = 0x0a;
@@ -59,7 +58,7 @@ export async function importFile(
     // A pipe can be read only once, and the text of a line that the store refuses is read again.
     const input = rejectedFile && size === undefined ? await spooled(file, opened, stop.signal) : file;
     // CSV is loaded only if it is used.
-    const { readCsv } = isCsv ? await import('../../ingest/read/csv.ts') : {};
+    const { readCsv } = isCsv ? await import('../../ingest/csv.ts') : {};
     const { bytes, sha256, endsInLine } = hashed(input, progress.bytes, stop.signal);
     const source = () => readCsv?.(bytes(), kinds[choices.kind].schema) ?? readJsonLines(bytes());
     const report = await importRecords(store, source, {

@@ -16,7 +16,7 @@ import {
 import { largestPort } from '@partner-network/service/settings/listen';
 import type { ImportKind, Missing } from '@partner-network/store/port';
 import { hasFailed } from '../../ingest/import.ts';
-import { personalDataPolicies } from '../../ingest/personal-data/personal-data.ts';
+import { personalDataPolicies } from '../../ingest/personal-data.ts';
 import { collectRejectedLines } from '../../ingest/rejections.ts';
 import { requirePartner } from '../../operations/partners.ts';
 import { changing, partnerId } from '../database.ts';

@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { ingestBounds } from '@partner-network/common/bounds/operator';
 import { OperatorError } from '@partner-network/common/errors';
 import { maskSecrets, printable } from '@partner-network/common/text';
-import { findPersonalData } from '../../ingest/personal-data/personal-data.ts';
+import { findPersonalData } from '../../ingest/personal-data.ts';
 
 export const standardInput = '-';
 

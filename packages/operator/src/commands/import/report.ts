@@ -4,7 +4,7 @@ import type { Output, Report } from '@partner-network/common/command-line/comman
 import { echo } from '@partner-network/common/text';
 import { echoedCharacters } from '@partner-network/contract/limits';
 import type { ImportReport } from '../../ingest/import.ts';
-import { findPersonalKey } from '../../ingest/personal-data/personal-data.ts';
+import { findPersonalKey } from '../../ingest/personal-data.ts';
 import { type Rejection, withHint } from '../../ingest/rejections.ts';
 
 export function remarkErrors(

@@ -2,7 +2,7 @@ import { ingestBounds } from '@partner-network/common/bounds/operator';
 import type { Output } from '@partner-network/common/command-line/command';
 import { OperatorError } from '@partner-network/common/errors';
 import { counted } from '@partner-network/common/text';
-import { readJsonLines } from '../../ingest/read/json-lines.ts';
+import { readJsonLines } from '../../ingest/json.ts';
 import type { Rejection } from '../../ingest/rejections.ts';
 import { bytesOf } from './input.ts';
 import { remarkErrors } from './report.ts';

@@ -3,7 +3,7 @@
 import { flag } from '@partner-network/common/command-line/options';
 import { counted } from '@partner-network/common/text';
 import type { MoveCounts, MovedCounts } from '@partner-network/store/port';
-import { readPartner } from '../../ingest/partners.ts';
+import { readPartner } from '../../ingest/exported.ts';
 import { changing, explainConflict, onDatabase, printingLines, remarkNothing } from '../database.ts';
 import { readWholeFile } from '../import/whole-file.ts';
 

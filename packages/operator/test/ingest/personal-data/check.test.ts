@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { ingestBounds } from '../../../../common/src/bounds/operator.ts';
 import { pluck } from '../../../../testkit/fixtures/pluck.ts';
 import { createChecker } from '../../../src/ingest/check.ts';
-import { kinds } from '../../../src/ingest/kinds.ts';
+import { kinds } from '../../../src/ingest/record-check.ts';
 import { rejection, withHint } from '../../../src/ingest/rejections.ts';
 
 const { schema, freeTexts } = kinds.brands;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findPersonalKey, findPersonalValue } from '../../../src/ingest/personal-data/personal-data.ts';
+import { findPersonalKey, findPersonalValue } from '../../../src/ingest/personal-data.ts';
 import { pickedInnocents } from './innocent-values.ts';
 
 test('reads bare digits by the meaning of their key', () => {

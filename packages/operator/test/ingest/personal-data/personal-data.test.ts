@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { formatId } from '../../../../common/src/ids.ts';
-import { findPersonalData } from '../../../src/ingest/personal-data/personal-data.ts';
+import { findPersonalData } from '../../../src/ingest/personal-data.ts';
 import { filledInnocents } from './innocent-templates.ts';
 import { pickedInnocents } from './innocent-values.ts';
 

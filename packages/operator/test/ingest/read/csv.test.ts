@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { ingestBounds } from '../../../../common/src/bounds/operator.ts';
 import { createChecker } from '../../../src/ingest/check.ts';
-import { kinds } from '../../../src/ingest/kinds.ts';
-import { readCsv } from '../../../src/ingest/read/csv.ts';
+import { readCsv } from '../../../src/ingest/csv.ts';
+import { kinds } from '../../../src/ingest/record-check.ts';
 import { type Bytes, chunksOf, outcomesOf, saidOf } from './read-csv.ts';
 
 const head = 'id,name,reference_id,metadata.tier,metadata.shop\n';

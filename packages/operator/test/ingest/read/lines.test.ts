@@ -5,9 +5,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { ingestBounds } from '../../../../common/src/bounds/operator.ts';
-import { readJsonLines } from '../../../src/ingest/read/json-lines.ts';
-import { type Line, readLines } from '../../../src/ingest/read/lines.ts';
-import type { Reading } from '../../../src/ingest/record-check.ts';
+import { readJsonLines } from '../../../src/ingest/json.ts';
+import { type Line, type Reading, readLines } from '../../../src/ingest/lines.ts';
 import { type Bytes, chunksOf } from './read-csv.ts';
 
 async function linesOf(...chunks: Bytes[]): Promise<Line[]> {

@@ -1,9 +1,9 @@
 /** Reads CSV and reports the result of each line. */
 
 import type { ImportKind } from '../../../../store/src/port.ts';
-import { kinds } from '../../../src/ingest/kinds.ts';
-import { readCsv } from '../../../src/ingest/read/csv.ts';
-import type { Reading } from '../../../src/ingest/record-check.ts';
+import { readCsv } from '../../../src/ingest/csv.ts';
+import type { Reading } from '../../../src/ingest/lines.ts';
+import { kinds } from '../../../src/ingest/record-check.ts';
 
 export type Bytes = string | Uint8Array;
 

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { ingestBounds } from '@partner-network/common/bounds/operator';
+import type { Rejection } from './rejections.ts';
 
 /** A line of input without its LF. A line that is too long has no text; bad bytes are replaced by U+FFFD. */
 export interface Line {
@@ -8,6 +9,15 @@ export interface Line {
   readonly text: string;
   readonly flaw: 'tooLong' | 'encoding' | undefined;
 }
+
+/** A record as it was read, before it is checked: its text, and its value or why it could not be read. */
+export type Reading = { readonly line: number; readonly text?: string } & (
+  | { readonly value: unknown }
+  | { readonly rejections: readonly Rejection[]; readonly cutAt?: Cut }
+);
+
+/** Where the rest of a file became unreadable. Then nothing is written, even with skipInvalid. */
+export type Cut = 'header' | 'record';
 
 const newline = 0x0a;
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });

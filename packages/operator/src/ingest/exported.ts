@@ -1,14 +1,15 @@
-/** Checks a partner with its keys, as "partners export" prints them. */
-
+/** Checks what "partners export" and "export erasures" print: partners with their keys, and erasures. */
 import { commandLineBounds } from '@partner-network/common/bounds/common';
+import { ingestBounds } from '@partner-network/common/bounds/operator';
 import { isDots } from '@partner-network/common/text';
+import { toTime } from '@partner-network/common/times';
 import { partnerName } from '@partner-network/contract/admin/records';
 import { type Environment, environments } from '@partner-network/contract/environments';
 import { lengths } from '@partner-network/contract/limits';
 import { scopes } from '@partner-network/contract/permissions';
-import type { PartnerWithKeys } from '@partner-network/store/port';
+import type { ErasedCustomer, PartnerWithKeys } from '@partner-network/store/port';
 import { createChecker, isListOf } from './check.ts';
-import { dotsRejection, type Rejection, rejection } from './rejections.ts';
+import { dotsRejection, type Rejection, rejection, timeRejection } from './rejections.ts';
 
 const time = { type: 'string', format: 'date-time' };
 
@@ -78,4 +79,22 @@ function readKey(value: unknown): { key: object; rejections: Rejection[] } {
   expect(/^[0-9a-f]{64}$/.test(String(fields.digest)), 'digest', '64 hex digits in lower case');
   expect(/^[0-9A-Za-z]{4}$/.test(String(fields.last_four)), 'last_four', 'the last 4 characters of the key');
   return { key: { ...fields, scopes: given }, rejections };
+}
+
+const check = createChecker({
+  required: ['customer_id', 'erased_at'],
+  properties: {
+    customer_id: { type: 'string', maxLength: lengths.customerId },
+    erased_at: { type: 'string', format: 'date-time' },
+  },
+});
+
+/** Turns the value of a line into an erasure, or lists all of its rejections. */
+export function readErasure(value: unknown): { record: ErasedCustomer; rejections: Rejection[] } {
+  const { fields, rejections } = check(value);
+  const record = fields as unknown as ErasedCustomer;
+  // A typo of 2099 would keep every record of the customer away.
+  const latest = toTime(Date.now() + ingestBounds.importClockAheadMs);
+  if (record.erased_at > latest) rejections.push(timeRejection('ahead', 'erased_at'));
+  return { record, rejections };
 }

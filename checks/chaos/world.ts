@@ -7,7 +7,7 @@ import { openStore } from '../../packages/store/src/engines.ts';
 import type { ApiKey, Grant, Store } from '../../packages/store/src/port.ts';
 import { createAdminKeys } from '../../packages/testkit/admin/started.ts';
 
-export const byChaos = { actor: 'chaos', action: 'chaos' };
+export const byChaos = { actor: 'chaos', action: 'sandbox' } as const;
 
 export const publicUrl = 'https://network.example';
 export const partners = ['acme', 'zenith'] as const;

@@ -20,7 +20,7 @@ type Kind = (typeof kinds)[number];
 const brandsOfPartner = 1_000;
 const receiptsOfBatch = 1_000;
 const startMs = Date.UTC(2026, 0, 1);
-const byBench = { actor: 'bench', action: 'bench' };
+const byBench = { actor: 'bench', action: 'sandbox' } as const;
 
 function idOf(prefix: string, number: number): string {
   const digest = createHash('md5').update(`${prefix}${number}`).digest('hex').slice(0, 16);

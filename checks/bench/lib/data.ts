@@ -6,7 +6,7 @@ import { parseDatabaseUrl } from '../../../packages/store/src/address.ts';
 import { openStore } from '../../../packages/store/src/engines.ts';
 import type { Store } from '../../../packages/store/src/port.ts';
 
-const byBench = { actor: 'bench', action: 'bench' };
+const byBench = { actor: 'bench', action: 'sandbox' } as const;
 
 const brandsPerImport = 10_000;
 const times = { created_at: '2026-01-01T00:00:00.000Z', updated_at: '2026-01-02T00:00:00.000Z' };

@@ -3,7 +3,7 @@ import { apiKeyOf, digestOfKey, newApiKey } from '../../../packages/service/src/
 import { parseDatabaseUrl } from '../../../packages/store/src/address.ts';
 import { openStore } from '../../../packages/store/src/engines.ts';
 
-const byBench = { actor: 'bench', action: 'bench' };
+const byBench = { actor: 'bench', action: 'sandbox' } as const;
 
 const keysOfKind = 1_000;
 const past = '2026-01-01T00:00:00.000Z';

@@ -154,11 +154,48 @@ export interface Accounts {
   ): Promise<Erasure & Readonly<Record<'erased', number>>>;
 }
 
-/** Who makes a change, and with which command. */
+/**
+ * What an entry of the audit log says was done, and what its target is the id of, if people look that up.
+ * Stored entries have these words, so a released one never changes.
+ */
+export const auditActions = {
+  'partners create': 'partner',
+  'partners rename': 'partner',
+  'partners disable': 'partner',
+  'partners enable': 'partner',
+  'partners import': undefined,
+  'keys create': 'key',
+  'keys rotate': 'key',
+  'keys revoke': 'key',
+  'admin-keys create': undefined,
+  'admin-keys rotate': undefined,
+  'admin-keys revoke': undefined,
+  'grants create': 'grant',
+  // All grants of a customer have one entry, whose target is the customer.
+  'grants revoke': 'grant',
+  'customers erase': 'customer',
+  'cursor-key rotate': undefined,
+  'import brands': undefined,
+  'import balances': undefined,
+  'import grants': undefined,
+  'import erasures': undefined,
+  'batch brands': undefined,
+  'batch balances': undefined,
+  'batch grants': undefined,
+  'receipts prune': undefined,
+  'usage prune': undefined,
+  /** Demo data of a sandbox. */
+  sandbox: undefined,
+  /** Tried every 15 seconds, and always rolled back. */
+  'write probe': undefined,
+} as const;
+
+export type AuditAction = keyof typeof auditActions;
+
+/** Who makes a change, and what is done. */
 export interface Author {
   readonly actor: string;
-  /** The name of the command, such as "keys rotate". */
-  readonly action: string;
+  readonly action: AuditAction;
   /** Why the change is made. It goes to the details of the entry. */
   readonly reason?: string | undefined;
   /** What the command adds to the details of the entry. */
@@ -216,7 +253,7 @@ export interface AuditLog {
   /** Newest first. */
   listAudit(query: AuditQuery): Promise<readonly NumberedEntry[]>;
   /** The entries of one action about any of these targets, newest first. */
-  auditOf(action: string, targets: readonly string[]): Promise<readonly NumberedEntry[]>;
+  auditOf(action: AuditAction, targets: readonly string[]): Promise<readonly NumberedEntry[]>;
   /** The end of the log, or the place where the entries since this time begin. */
   auditPosition(since: string | undefined): Promise<AuditPosition>;
   /** The entries that were committed after the position, each once, and the next position. */

@@ -15,7 +15,7 @@ type Questions = Accounts & AuditLog;
 type Question = (store: Questions) => Promise<unknown>;
 
 const at = '2026-06-02T00:00:00.000Z';
-const after = { seq: 7, at, actor: 'a7', action: 'keys revoke', target: 't7', details: {} };
+const after = { seq: 7, at, actor: 'a7', action: 'keys revoke', target: 't7', details: {} } as const;
 
 /** Questions and changes, and the index that each engine uses for them. */
 const questions: readonly [Question, postgres: string, sqlite: string][] = [

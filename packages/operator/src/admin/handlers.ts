@@ -6,7 +6,7 @@ import { overlapSeconds } from '@partner-network/contract/limits';
 import type { Scope } from '@partner-network/contract/permissions';
 import type { Exchange } from '@partner-network/http/handle';
 import { environmentOfAdminKey } from '@partner-network/service/auth/api-key';
-import type { AdminKeyOnFile, Author, ImportKind, Store } from '@partner-network/store/port';
+import type { AdminKeyOnFile, AuditAction, Author, ImportKind, Store } from '@partner-network/store/port';
 import { rejection } from '../ingest/rejections.ts';
 import { putGrant, revokeGrant, withRevocations } from '../operations/grants.ts';
 import {
@@ -46,8 +46,8 @@ export interface Call {
   readonly path: Readonly<Record<string, string>>;
   readonly query: Fields;
   readonly body: Fields;
-  /** The author of a change, with the name that the command line has for it. */
-  by(action: string): Author;
+  /** The author of a change. */
+  by(action: AuditAction): Author;
   page<R extends object>(read: (query: ListQuery) => Promise<Page<R>>): Promise<Listed<R>>;
   readonly batches: BatchSender;
 }

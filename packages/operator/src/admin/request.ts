@@ -18,7 +18,7 @@ import type { Exchange } from '@partner-network/http/handle';
 import { decode, parseParameters } from '@partner-network/http/parameters';
 import { Refusal, refusal } from '@partner-network/http/refusal';
 import { headerValues } from '@partner-network/http/request';
-import type { AdminKeyOnFile, Author } from '@partner-network/store/port';
+import type { AdminKeyOnFile, AuditAction, Author } from '@partner-network/store/port';
 import { createChecker } from '../ingest/check.ts';
 import { readJson } from '../ingest/json.ts';
 import { dotsRejection, rejection } from '../ingest/rejections.ts';
@@ -157,7 +157,7 @@ const badName = 'Write a name in UTF-8 to On-Behalf-Of, without invisible charac
 /** Who makes a change. The name in `On-Behalf-Of` is a claim of the sender. */
 export function authorOf(
   { id }: AdminKeyOnFile,
-  action: string,
+  action: AuditAction,
   { rawHeaders }: Exchange,
   reason?: string,
 ): Author {

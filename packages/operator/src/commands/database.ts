@@ -31,6 +31,7 @@ import { openStore } from '@partner-network/store/engines';
 import {
   AccessDenied,
   AlreadyExists,
+  type AuditAction,
   type Author,
   type Store,
   whileLocked,
@@ -139,8 +140,8 @@ interface ChangingCommand<O extends Options>
   ): Promise<Report | void>;
 }
 
-/** A command that changes something. `action` is its name, for the audit log. */
-export function changing<O extends Options>(action: string, definition: ChangingCommand<O>): Command {
+/** A command that changes something. `action` is its name. */
+export function changing<O extends Options>(action: AuditAction, definition: ChangingCommand<O>): Command {
   return onDatabase<O & Accountable>({
     role: 'network_operate',
     ...definition,

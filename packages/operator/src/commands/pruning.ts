@@ -4,7 +4,7 @@ import type { Command } from '@partner-network/common/command-line/command';
 import { addedIn, durationMs, flag, required } from '@partner-network/common/command-line/options';
 import { counted } from '@partner-network/common/text';
 import { toTime } from '@partner-network/common/times';
-import type { Author, Store } from '@partner-network/store/port';
+import type { AuditAction, Author, Store } from '@partner-network/store/port';
 import { changing } from './database.ts';
 
 interface Pruned {
@@ -14,7 +14,7 @@ interface Pruned {
 
 /** A command that deletes old records, which `since` added. `what` is one of them, in the singular. */
 export function pruning(
-  action: string,
+  action: AuditAction,
   since: string,
   what: string,
   prunedOf: (store: Store) => Pruned,

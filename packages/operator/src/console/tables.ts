@@ -1,5 +1,5 @@
 /** Tables that several pages have. */
-import type { AuditEntry, Receipt } from '@partner-network/store/port';
+import { type AuditEntry, auditActions, type Receipt } from '@partner-network/store/port';
 import type { ShownKey } from '../admin/lists.ts';
 import type { ListedGrant } from '../operations/grants.ts';
 import { type Html, html, type Value } from './html.ts';
@@ -72,9 +72,7 @@ export function auditTable(entries: readonly AuditEntry[], empty: Value): Html {
 
 /** The target of an entry, with a link if it has a page. */
 function targetOf({ action, target, details }: AuditEntry): Html {
-  if (/^partners (?:create|rename|disable|enable)$/.test(action)) return idLink('partners', target);
-  if (/^keys (?:create|rotate|revoke)$/.test(action)) return idLink('keys', target);
-  if (action === 'customers erase') return idLink('customers', target);
-  if (!/^grants (?:create|revoke)$/.test(action)) return code(target);
-  return linkTo(pathTo('customers', String(details.customer_id ?? target)), target);
+  const kind = auditActions[action];
+  if (kind === 'grant') return linkTo(pathTo('customers', String(details.customer_id ?? target)), target);
+  return kind === undefined ? code(target) : idLink(`${kind}s`, target);
 }

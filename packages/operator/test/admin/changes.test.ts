@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { renameSync } from 'node:fs';
 import { test } from 'node:test';
 import { adminKeyOf, digestOfKey } from '../../../service/src/auth/api-key.ts';
+import type { AuditAction } from '../../../store/src/port.ts';
 import {
   byTest,
   createdAt,
@@ -121,7 +122,7 @@ for (const engine of engines) {
     assert.equal((await send('/keys/LATE')).body.key.status, 'active');
 
     // What requests like these left when the time was still ahead.
-    const by = (action: string, details = {}) => ({ actor: 'admin-key:ADMIN_ADMIN', action, details });
+    const by = (action: AuditAction, details = {}) => ({ actor: 'admin-key:ADMIN_ADMIN', action, details });
     const issued = (id: string) => ({ id, last_four: 'abcd', created_at: createdAt });
     await store.createKey({ ...key, ...issued('NEW') }, Buffer.alloc(32, 1), by('keys create'));
     const asked = by('keys rotate', { overlap_seconds: 0, asked_expiry: past });

@@ -58,7 +58,7 @@ test('others are answered between the pages of a download', async () => {
 
 test('data lists imports, feeds and batches of all kinds, newest first, on pages', async (t) => {
   const { as, store } = await consoleScene(t);
-  const actions = ['import brands', 'batch balances', 'import grants', 'keys revoke'];
+  const actions = ['import brands', 'batch balances', 'import grants', 'keys revoke'] as const;
   for (let index = 0; index < 80; index += 1) {
     const details = { source: `s${index}`, written: index, ...(index === 79 && { feed: 'hour' }) };
     await store.addAudit({ actor: 'ops@host', action: actions[index % 4]! }, 'brands', details);

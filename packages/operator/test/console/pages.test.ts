@@ -90,7 +90,7 @@ test('no page shows an amount or metadata', async (t) => {
 test('markup in a stored field is shown, never run', async (t) => {
   const { as, store } = await consoleScene(t);
   const evil = `"><img src=x onerror=alert(1)>'&`;
-  const author = { actor: `actor${evil}`, action: 'keys create', reason: `reason${evil}` };
+  const author = { actor: `actor${evil}`, action: 'keys create', reason: `reason${evil}` } as const;
   const partner_id = `partner${evil}`;
   const customer_id = `customer${evil}`;
   const key = {

@@ -50,7 +50,7 @@ export async function openPrivateSandbox(
 
 /** Creates a partner for each scenario. It has a rate of its own, so that scenarios can run together. */
 async function fill(store: Store, scenarios: readonly { readonly name: ScenarioName }[]) {
-  const by = { actor: 'rehearse', action: 'sandbox' };
+  const by = { actor: 'rehearse', action: 'sandbox' } as const;
   const created_at = toTime(Date.now());
   const times = { created_at, updated_at: created_at };
   const accounts = [];

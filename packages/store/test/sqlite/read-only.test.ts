@@ -44,7 +44,7 @@ for (const [what, prepare] of [
     assert.equal((await store.listPartners()).length, 3);
     assert.equal((await store.listReceipts({ limit: 2 })).length, 1);
     assert.deepEqual(await exported(store, 'balances'), made.lines);
-    const by = { actor: 'test', action: 'partners create' };
+    const by = { actor: 'test', action: 'partners create' } as const;
     const partner = { id: 'new', name: 'new', created_at: plainReceipt.at };
     await assert.rejects(
       store.createPartner(partner, by),

@@ -1,12 +1,19 @@
 /** Where records come from: imports, feeds and batches, from the audit log. */
-import type { AuditEntry } from '@partner-network/store/port';
+import type { AuditAction, AuditEntry } from '@partner-network/store/port';
 import { html, type Value } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { code, pager, table, text, time } from '../parts.ts';
 import type { Visit } from '../visit.ts';
 
-const kinds = ['brands', 'balances', 'grants'];
-const actions = [...kinds.flatMap((kind) => [`import ${kind}`, `batch ${kind}`]), 'import erasures'];
+const actions: readonly AuditAction[] = [
+  'import brands',
+  'import balances',
+  'import grants',
+  'import erasures',
+  'batch brands',
+  'batch balances',
+  'batch grants',
+];
 
 const counts = ['written', 'unchanged', 'stale', 'deleted', 'rejected'] as const;
 

@@ -10,8 +10,8 @@ const packages = ['contract', 'client', 'common', 'store', 'http', 'service', 'o
 const published = 'partner-network';
 
 /**
- * The floors of a package, lowest first. A folder imports from itself and from lower floors, not from another
- * folder of its floor.
+ * The floors of a package, lowest first: folders, and a file beside them. A folder imports from itself and
+ * from lower floors, not from another folder of its floor.
  */
 const floors: Readonly<Record<string, readonly (readonly string[])[]>> = {
   service: [
@@ -19,7 +19,7 @@ const floors: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['auth'],
     ['cursors'],
     ['receipts'],
-    ['listings'],
+    ['listings.ts'],
     ['tracing'],
     ['settings'],
     ['reference'],
@@ -49,14 +49,14 @@ const walls: readonly [path: string, forbidden: RegExp][] = [
   ['packages/store/src/postgres/', /src\/sqlite\//],
   ['packages/store/', /^node:http/],
   ['packages/service/src/limiter/', /\/store/],
-  // These folders see the store as the port describes it.
+  // These places see the store as the port describes it.
   ...[
-    'service/src/auth',
-    'service/src/cursors',
-    'service/src/receipts',
-    'service/src/listings',
-    'operator/src/images',
-  ].map((folder): [string, RegExp] => [`packages/${folder}/`, /^@partner-network\/store\/(?!port$)/]),
+    'service/src/auth/',
+    'service/src/cursors/',
+    'service/src/receipts/',
+    'service/src/listings.ts',
+    'operator/src/images/',
+  ].map((place): [string, RegExp] => [`packages/${place}`, /^@partner-network\/store\/(?!port$)/]),
   ...['ingest', 'demo', 'doctor'].map((folder): [string, RegExp] => [
     `packages/operator/src/${folder}/`,
     /^@partner-network\/(http|service\/listings|store\/(sqlite|postgres))/,

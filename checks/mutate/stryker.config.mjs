@@ -6,8 +6,7 @@
 export default {
   mutate: [
     'packages/service/src/{auth,cursors}/*.ts',
-    'packages/http/src/parameters/*.ts',
-    'packages/service/src/limiter/rate-limit.ts',
+    'packages/http/src/parameters.ts',
     'packages/service/src/limiter/**/*.ts',
     // Only `doctor` uses it, for its report.
     '!packages/service/src/limiter/redis/inspect.ts',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createMemoryLimiter } from '../../service/src/limiter/memory.ts';
+import { createMemoryLimiter } from '../../service/src/limiter/rate-limit.ts';
 import { keys } from '../../testkit/fixtures/fixture.ts';
 import {
   ApiError,

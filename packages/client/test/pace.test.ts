@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { brandsPerSecond } from '@partner-network/contract/limits';
-import { createMemoryLimiter } from '../../service/src/limiter/memory.ts';
+import { createMemoryLimiter } from '../../service/src/limiter/rate-limit.ts';
 import { createPace } from '../src/pace.ts';
 import { connectTo, startNetwork } from './support/network.ts';
 import { rejectionOf } from './support/rejection.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createMemoryLimiter } from '../../service/src/limiter/memory.ts';
+import { createMemoryLimiter } from '../../service/src/limiter/rate-limit.ts';
 import { ConnectionError, type RequestEvent, ServerError, TimeoutError } from '../src/index.ts';
 import { type Fault, latenessMs, startFaultyProxy } from './support/faulty-proxy.ts';
 import {

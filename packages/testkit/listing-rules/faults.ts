@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { storeBounds } from '../../common/src/bounds/store.ts';
-import { createMemoryLimiter } from '../../service/src/limiter/memory.ts';
+import { createMemoryLimiter } from '../../service/src/limiter/rate-limit.ts';
 import { keys } from '../fixtures/fixture.ts';
 import { assertRefused, assertUnavailable, errorsOf } from '../fixtures/http.ts';
 import type { TestDatabase } from '../service/database.ts';

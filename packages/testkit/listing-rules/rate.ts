@@ -1,7 +1,7 @@
 /** Rules of the rate limit that hold for both listings. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createMemoryLimiter } from '../../service/src/limiter/memory.ts';
+import { createMemoryLimiter } from '../../service/src/limiter/rate-limit.ts';
 import { keys } from '../fixtures/fixture.ts';
 import { assertRefused } from '../fixtures/http.ts';
 import { startTestService } from '../service/service.ts';

@@ -4,14 +4,13 @@ import { adminKeyPrefixes } from '@partner-network/contract/environments';
 import { type AdminRole, mayUse } from '@partner-network/contract/permissions';
 import { Refusal, refusal } from '@partner-network/http/refusal';
 import { environmentOfAdminKey } from '@partner-network/service/auth/api-key';
-import { identifyAs } from '@partner-network/service/auth/authenticate';
-import { createKeyCache } from '@partner-network/service/auth/key-cache';
+import { createKeyCache, identifyAs } from '@partner-network/service/auth/authenticate';
 import type { AdminKeyOnFile, Store } from '@partner-network/store/port';
 import { adminRefusal } from './refusals.ts';
 
 /** Returns a function that finds the stored key of a request, or refuses. */
 export function createIdentification({ findAdminKey: find, environment }: Store) {
-  const cache = createKeyCache<AdminKeyOnFile>(({ isRevoked }) => !isRevoked);
+  const cache = createKeyCache<AdminKeyOnFile>();
   const kind = { prefixes: adminKeyPrefixes, environmentOf: environmentOfAdminKey, find };
   return (rawHeaders: readonly string[]) => identifyAs(kind, rawHeaders, cache, environment);
 }

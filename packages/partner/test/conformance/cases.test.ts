@@ -4,7 +4,7 @@ import { suite, test } from 'node:test';
 import { basePath } from '@partner-network/contract/operations';
 import { importValues } from '../../../operator/src/ingest/import.ts';
 import { digestOfKey } from '../../../service/src/auth/api-key.ts';
-import { createMemoryLimiter } from '../../../service/src/limiter/memory.ts';
+import { createMemoryLimiter } from '../../../service/src/limiter/rate-limit.ts';
 import type { Store } from '../../../store/src/port.ts';
 import { byTest, createdAt, keys } from '../../../testkit/fixtures/fixture.ts';
 import { listenOnAnyPort } from '../../../testkit/servers/free-port.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { basePath } from '@partner-network/contract/operations';
-import { createMemoryLimiter } from '../../../service/src/limiter/memory.ts';
+import { createMemoryLimiter } from '../../../service/src/limiter/rate-limit.ts';
 import type { Store } from '../../../store/src/port.ts';
 import { startTestService } from '../../../testkit/service/service.ts';
 import { allCases } from '../../src/conformance/cases/index.ts';

@@ -1,10 +1,12 @@
+/** Finds the key of a request, in the cache or the database, and checks what the key and a grant allow. */
+import { authBounds } from '@partner-network/common/bounds/service';
 import { isPast } from '@partner-network/common/times';
-import { type Environment, keyPrefixes } from '@partner-network/contract/environments';
+import { type Environment, type KeyPrefixes, keyPrefixes } from '@partner-network/contract/environments';
+import type { Scope } from '@partner-network/contract/permissions';
 import { refusal } from '@partner-network/http/refusal';
 import { headerValues } from '@partner-network/http/request';
-import type { KeyOnFile, Reads } from '@partner-network/store/port';
+import type { BalancesAnswer, KeyOnFile, Reads } from '@partner-network/store/port';
 import { digestOfKey, environmentOfKey } from './api-key.ts';
-import type { KeyCache } from './key-cache.ts';
 
 const bearer = /^bearer +(\S+)$/i;
 
@@ -18,7 +20,7 @@ function bearerOf(rawHeaders: readonly string[]): string {
 
 /** A kind of keys: those of partners, or administrative ones. */
 interface KeyKind<Key> {
-  readonly prefixes: Readonly<Record<Environment, string>>;
+  readonly prefixes: KeyPrefixes;
   environmentOf(text: string): Environment | undefined;
   find(digest: Uint8Array): Promise<Key | undefined>;
 }
@@ -30,13 +32,12 @@ export function identify(
   cache: KeyCache,
   environment: Environment,
 ): Promise<KeyOnFile> {
-  const find = (digest: Uint8Array) => reads.findKey(digest);
-  const kind = { prefixes: keyPrefixes, environmentOf: environmentOfKey, find };
+  const kind = { prefixes: keyPrefixes, environmentOf: environmentOfKey, find: reads.findKey };
   return identifyAs(kind, rawHeaders, cache, environment);
 }
 
 /** Finds the stored key of this kind that the request carries, or refuses. */
-export async function identifyAs<Key>(
+export async function identifyAs<Key extends Validity>(
   { prefixes, environmentOf, find }: KeyKind<Key>,
   rawHeaders: readonly string[],
   cache: KeyCache<Key>,
@@ -55,6 +56,9 @@ export async function identifyAs<Key>(
   return key;
 }
 
+/** An administrative key has no partner. */
+type Validity = Pick<KeyOnFile, 'isRevoked' | 'expiresAt'> & Partial<Pick<KeyOnFile, 'isPartnerDisabled'>>;
+
 /** Refuses a stored key. In this order, so that the same state of a key always gives the same code. */
 export function requireValid(key: Validity, nowMs: number): void {
   if (key.isRevoked) throw refusal('API_KEY_REVOKED');
@@ -62,4 +66,50 @@ export function requireValid(key: Validity, nowMs: number): void {
   if (key.isPartnerDisabled) throw refusal('PARTNER_DISABLED');
 }
 
-type Validity = Pick<KeyOnFile, 'isRevoked' | 'expiresAt'> & Partial<Pick<KeyOnFile, 'isPartnerDisabled'>>;
+export function requireScope(key: KeyOnFile, scope: Scope): void {
+  if (!key.scopes.includes(scope)) throw refusal('INSUFFICIENT_SCOPES', { scope });
+}
+
+/** Returns the page that an active grant opens. Refuses any other grant, by its status. */
+export function requireGrant(
+  answer: BalancesAnswer,
+  grantId: string | undefined,
+): Extract<BalancesAnswer, { grant: 'ACTIVE' }> {
+  if (answer.grant === 'ACTIVE') return answer;
+  throw refusal(`GRANT_${answer.grant}`, {}, grantId === undefined ? undefined : 'grant_id');
+}
+
+export type KeyCache<Key extends Validity = KeyOnFile> = ReturnType<typeof createKeyCache<Key>>;
+
+/**
+ * Caches good keys for half a second, which saves a database query and a digest per request. A revocation
+ * must count within one second. Refused keys are not cached, so response times reveal nothing about them.
+ */
+export function createKeyCache<Key extends Validity = KeyOnFile>(elapsedMs = () => performance.now()) {
+  const cache = new Map<string, Key>();
+  let clearedMs = Number.NEGATIVE_INFINITY;
+
+  return {
+    /** The stored key of this text, if it was loaded within the last `keyCacheMs` and was good then. */
+    get(text: string): Key | undefined {
+      const now = elapsedMs();
+      // Clears the whole cache at once, so entries need no individual timestamps.
+      if (now - clearedMs >= authBounds.keyCacheMs || cache.size >= authBounds.keyCacheEntries) {
+        cache.clear();
+        clearedMs = now;
+      }
+      return cache.get(text);
+    },
+
+    /** Loads a key, and caches it if it is good. */
+    async load(text: string, find: () => Promise<Key | undefined>): Promise<Key | undefined> {
+      // A result is as old as its query: if that was sent before the last clearing, it is not cached.
+      const sentMs = elapsedMs();
+      const key = await find();
+      // Expiry is checked on every request: it passes without a database write.
+      const isGood = key !== undefined && !key.isRevoked && !key.isPartnerDisabled;
+      if (isGood && sentMs >= clearedMs) cache.set(text, key);
+      return key;
+    },
+  };
+}

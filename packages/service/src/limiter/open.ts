@@ -2,8 +2,7 @@ import { type Metric, metric, metricOf, type Reading } from '@partner-network/co
 import type { Environment } from '@partner-network/contract/environments';
 import type { Operation } from '@partner-network/contract/operations';
 import type { Logger } from 'pino';
-import { createMemoryLimiter } from './memory.ts';
-import type { Limiter } from './port.ts';
+import { createMemoryLimiter, type Limiter } from './rate-limit.ts';
 import type { RedisLink } from './redis/link.ts';
 import type { RedisAddress } from './redis/url.ts';
 
@@ -24,10 +23,8 @@ export type OpenLimiters = Awaited<ReturnType<typeof openLimiters>>;
 export async function openLimiters({ environment, rates, instances = 1, redis }: LimiterConfig, log: Logger) {
   const limited = Object.entries(rates).filter(([, rate]) => rate > 0) as [Operation['name'], number][];
   const needsRedis = redis !== undefined && limited.length > 0;
-  // A process without Redis does not load these.
-  const shared = needsRedis
-    ? { ...(await import('./redis/link.ts')), ...(await import('./redis/limiter.ts')) }
-    : undefined;
+  // A process without Redis does not load it.
+  const shared = needsRedis ? await import('./redis/link.ts') : undefined;
   const link = await shared?.openRedisLink(redis!, environment, instances, log);
   const opened = limited.map(([operation, rate]): NamedLimiter => {
     const limiter = link && shared?.createRedisLimiter(link, environment, operation, rate);

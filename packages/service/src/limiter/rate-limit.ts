@@ -1,7 +1,46 @@
+/** Limits the rate of each partner, in the memory of this process. */
 import { limiterBounds } from '@partner-network/common/bounds/service';
 import { errorRecord } from '@partner-network/contract/errors';
 import { Refusal } from '@partner-network/http/refusal';
-import type { Limiter } from './port.ts';
+
+export interface Decision {
+  readonly isAdmitted: boolean;
+  /** Number of further requests that would be admitted now. */
+  readonly left: number;
+  /** Milliseconds until `left` grows by one, because an admission no longer counts. */
+  readonly untilMoreMs: number;
+}
+
+/** `memory`: this process, without a Redis. `redis`: Redis. `local`: this process, because Redis is lost. */
+type Source = 'memory' | 'redis' | 'local';
+
+export interface Decided extends Decision {
+  readonly source: Source;
+}
+
+/** Number of decisions of one source since the start. */
+interface Tally {
+  readonly source: Source;
+  admitted: number;
+  refused: number;
+}
+
+/** Limits each partner's admissions in any span of one second. A refused request does not count. */
+export interface Limiter {
+  readonly ratePerSecond: number;
+  readonly tallies: readonly Readonly<Tally>[];
+  admit(partnerId: string): Promise<Decided> | Decided;
+}
+
+export function tallyOf(source: Source): Tally {
+  return { source, admitted: 0, refused: 0 };
+}
+
+/** Counts a decision and adds its source. */
+export function counted(tally: Tally, decision: Decision): Decided {
+  tally[decision.isAdmitted ? 'admitted' : 'refused'] += 1;
+  return { ...decision, source: tally.source };
+}
 
 /** Counts the request against its partner's rate, and adds the rate headers. Throws a 429 if it is over. */
 export async function admit(
@@ -21,4 +60,92 @@ export async function admit(
     [errorRecord('RATE_LIMITED', { rate })],
     ['Retry-After', String(seconds), 'Retry-After-Ms', String(Math.ceil(untilMoreMs))],
   );
+}
+
+/**
+ * An exact rate limit for this process alone: no span of one second, wherever it starts, has more admissions
+ * than the rate. `nowMs` is a monotonic clock, because the time of day can be set back.
+ */
+export function createMemoryLimiter(ratePerSecond: number, nowMs: () => number = () => performance.now()) {
+  const partners = createAdmissions(ratePerSecond);
+  const tally = tallyOf('memory');
+  return {
+    ratePerSecond,
+    tallies: [tally],
+    admit(partnerId: string) {
+      const now = nowMs();
+      return counted(tally, decide(partners.of(partnerId, now), ratePerSecond, now));
+    },
+  } satisfies Limiter;
+}
+
+/** The times of one partner's admissions in the last second, in a ring buffer as large as the rate. */
+interface Admissions {
+  readonly timesMs: Float64Array;
+  /** Index of the oldest time. */
+  oldest: number;
+  count: number;
+}
+
+/** Keeps the admissions of each partner in this process, and removes partners without recent admissions. */
+export function createAdmissions(ratePerSecond: number) {
+  const partners = new Map<string, Admissions>();
+  let sweepAt: number = limiterBounds.sweepPartners;
+
+  function removeIdle(now: number): void {
+    for (const [partnerId, admissions] of partners) {
+      removeExpired(admissions, now);
+      if (admissions.count === 0) partners.delete(partnerId);
+    }
+    // Sweeps again at twice the remaining number: the cost per new partner is constant.
+    sweepAt = Math.max(limiterBounds.sweepPartners, partners.size * 2);
+  }
+
+  return {
+    of(partnerId: string, now: number): Admissions {
+      let admissions = partners.get(partnerId);
+      if (admissions === undefined) {
+        if (partners.size >= sweepAt) removeIdle(now);
+        admissions = { timesMs: new Float64Array(ratePerSecond), oldest: 0, count: 0 };
+        partners.set(partnerId, admissions);
+      }
+      return admissions;
+    },
+  };
+}
+
+/** Admits if fewer than `limit` admissions count. `limit` is at most the rate. */
+export function decide(admissions: Admissions, limit: number, now: number): Decision {
+  removeExpired(admissions, now);
+  const isAdmitted = admissions.count < limit;
+  if (isAdmitted) record(admissions, now);
+  // Redis may have admitted more than the limit here. The surplus has to expire first.
+  const over = Math.max(0, admissions.count - limit);
+  const decisive = admissions.timesMs[(admissions.oldest + over) % admissions.timesMs.length]!;
+  return {
+    isAdmitted,
+    left: Math.max(0, limit - admissions.count),
+    // In this order rounding cannot make the result longer than the window.
+    untilMoreMs: limiterBounds.rateWindowMs - (now - decisive),
+  };
+}
+
+/** Records an admission. Replaces the oldest if the ring is full: Redis's clock may be faster than ours. */
+export function record(admissions: Admissions, now: number): void {
+  removeExpired(admissions, now);
+  if (admissions.count === admissions.timesMs.length) removeOldest(admissions);
+  admissions.timesMs[(admissions.oldest + admissions.count) % admissions.timesMs.length] = now;
+  admissions.count += 1;
+}
+
+/** An admission that is exactly one second old no longer counts. */
+function removeExpired(admissions: Admissions, now: number): void {
+  while (admissions.count > 0 && now - admissions.timesMs[admissions.oldest]! >= limiterBounds.rateWindowMs) {
+    removeOldest(admissions);
+  }
+}
+
+function removeOldest(admissions: Admissions): void {
+  admissions.oldest = (admissions.oldest + 1) % admissions.timesMs.length;
+  admissions.count -= 1;
 }

@@ -22,8 +22,7 @@ import { commonHeaders, refusal } from '@partner-network/http/refusal';
 import { headerValues, newRequestId, splitTarget } from '@partner-network/http/request';
 import { createHttpServer, listen } from '@partner-network/http/server/server';
 import type { Reads } from '@partner-network/store/port';
-import { identify, requireValid } from '../auth/authenticate.ts';
-import { createKeyCache, isGoodKey } from '../auth/key-cache.ts';
+import { createKeyCache, identify, requireValid } from '../auth/authenticate.ts';
 import { openService } from '../serve/service.ts';
 import { cutOff, faults, headersOf, nextCursor, type Page, shortened } from './faults.ts';
 import { createRuns, keysIn, type Run, type Runs, type SentResponse } from './runs.ts';
@@ -58,7 +57,7 @@ export async function openRehearsals(
   nowMs: () => number,
   bounds: RehearsalsBounds = rehearsalsBounds,
 ) {
-  const keyCache = createKeyCache(isGoodKey);
+  const keyCache = createKeyCache();
   const keyOf = (rawHeaders: readonly string[]) => identify(rawHeaders, store, keyCache, 'sandbox');
   const runs = createRuns(bounds, nowMs);
   const stopping = new AbortController();

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Route } from '@partner-network/http/handle';
-import { createKeyCache, isGoodKey } from '../auth/key-cache.ts';
-import { listings } from '../listings/index.ts';
+import { createKeyCache } from '../auth/authenticate.ts';
+import { listings } from '../listings.ts';
 import { referenceRoutes, type Surroundings } from '../reference/routes.ts';
 import { listingRoute, type PipelineParts } from './pipeline.ts';
 
@@ -12,7 +12,7 @@ const placeholderImage = readFileSync(new URL('../../assets/brand-placeholder.pn
 
 /** Every path of the public address. */
 export function createApp(parts: Parts): ReadonlyMap<string, Route> {
-  const keyCache = createKeyCache(isGoodKey);
+  const keyCache = createKeyCache();
   const limiters = Object.entries(parts.limiters);
   const rates = Object.fromEntries(limiters.map(([name, { ratePerSecond }]) => [name, ratePerSecond]));
   return new Map<string, Route>([

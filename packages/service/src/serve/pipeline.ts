@@ -5,13 +5,10 @@ import type { Exchange, Route } from '@partner-network/http/handle';
 import type { Overload } from '@partner-network/http/overload';
 import { parseParameters, validParameters } from '@partner-network/http/parameters';
 import type { Reads } from '@partner-network/store/port';
-import { identify, requireValid } from '../auth/authenticate.ts';
-import { requireScope } from '../auth/authorize.ts';
-import type { KeyCache } from '../auth/key-cache.ts';
+import { identify, type KeyCache, requireScope, requireValid } from '../auth/authenticate.ts';
 import { type Cursors, firstPosition } from '../cursors/cursors.ts';
-import type { Limiter } from '../limiter/port.ts';
-import { admit } from '../limiter/rate-limit.ts';
-import type { Listing } from '../listings/listing.ts';
+import { admit, type Limiter } from '../limiter/rate-limit.ts';
+import type { Listing } from '../listings.ts';
 import type { Journal } from '../receipts/journal.ts';
 import { receiptOf } from '../receipts/receipt.ts';
 

@@ -5,7 +5,7 @@ import { operations } from '@partner-network/contract/operations';
 import type { Exchange, Route } from '@partner-network/http/handle';
 import { headerValues } from '@partner-network/http/request';
 import type { Reads } from '@partner-network/store/port';
-import type { Limiter } from '../limiter/port.ts';
+import type { Limiter } from '../limiter/rate-limit.ts';
 import type { Tracing } from './open-telemetry.ts';
 
 interface Parts {

@@ -4,8 +4,7 @@ import { test } from 'node:test';
 import { type Environment, environments } from '@partner-network/contract/environments';
 import type { KeyOnFile } from '../../../store/src/port.ts';
 import { adminKeyOf, apiKeyOf, digestOfKey } from '../../src/auth/api-key.ts';
-import { identify, requireValid } from '../../src/auth/authenticate.ts';
-import { createKeyCache, isGoodKey } from '../../src/auth/key-cache.ts';
+import { createKeyCache, identify, requireValid } from '../../src/auth/authenticate.ts';
 
 const text = apiKeyOf('sandbox', 'a'.repeat(43));
 const onFile: KeyOnFile = {
@@ -30,7 +29,7 @@ function identifyWith(
   store: ReturnType<typeof storeOfOne>,
   environment: Environment = 'sandbox',
 ) {
-  return identify(headers, store, createKeyCache(isGoodKey), environment);
+  return identify(headers, store, createKeyCache(), environment);
 }
 
 const unauthorized = { status: 401, errors: [{ category: 'AUTHENTICATION_ERROR', code: 'UNAUTHORIZED' }] };

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { KeyOnFile } from '../../../store/src/port.ts';
-import { requireGrant, requireScope } from '../../src/auth/authorize.ts';
+import { requireGrant, requireScope } from '../../src/auth/authenticate.ts';
 
 const key: KeyOnFile = {
   ...{ id: 'KEY_1', partnerId: 'acme', scopes: ['BRANDS_READ'], expiresAt: undefined },

@@ -4,8 +4,7 @@ import { test } from 'node:test';
 import { authBounds } from '../../../common/src/bounds/service.ts';
 import type { KeyOnFile } from '../../../store/src/port.ts';
 import { apiKeyOf } from '../../src/auth/api-key.ts';
-import { identify } from '../../src/auth/authenticate.ts';
-import { createKeyCache, isGoodKey } from '../../src/auth/key-cache.ts';
+import { createKeyCache, identify } from '../../src/auth/authenticate.ts';
 
 const good: KeyOnFile = {
   ...{ id: 'KEY_1', partnerId: 'acme', scopes: [], expiresAt: undefined },
@@ -15,7 +14,7 @@ const good: KeyOnFile = {
 /** Sends keys as clients do, with a store and a clock that the test controls. */
 function scene() {
   const now = { ms: 10_000 };
-  const cache = createKeyCache(isGoodKey, () => now.ms);
+  const cache = createKeyCache(() => now.ms);
   const store = {
     queries: 0,
     key: good as KeyOnFile | undefined | Promise<KeyOnFile>,
@@ -91,7 +90,7 @@ test('a failed query is not cached', async () => {
 });
 
 test('a full cache is cleared', async () => {
-  const cache = createKeyCache(isGoodKey, () => 0);
+  const cache = createKeyCache(() => 0);
   cache.get('0');
   const find = async () => good;
   for (let key = 0; key < authBounds.keyCacheEntries - 1; key += 1) await cache.load(String(key), find);

@@ -11,7 +11,7 @@ import { answersIn, assertUnavailable, errorsOf } from '../../../testkit/fixture
 import { pluck } from '../../../testkit/fixtures/pluck.ts';
 import { startTestService } from '../../../testkit/service/service.ts';
 import { watchedLog } from '../../../testkit/watch/logs.ts';
-import { createMemoryLimiter } from '../../src/limiter/memory.ts';
+import { createMemoryLimiter } from '../../src/limiter/rate-limit.ts';
 import { createJournal, type Journal } from '../../src/receipts/journal.ts';
 import type { ScenarioName } from '../../src/rehearsals/scenarios.ts';
 import { get, urlOf } from '../rehearsals/client.ts';

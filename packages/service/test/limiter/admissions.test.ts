@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { limiterBounds } from '../../../common/src/bounds/service.ts';
-import { createAdmissions, decide, record } from '../../src/limiter/admissions.ts';
+import { createAdmissions, decide, record } from '../../src/limiter/rate-limit.ts';
 
 const windowMs = limiterBounds.rateWindowMs;
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { chanceOf } from '../../../testkit/model/chance.ts';
-import { createMemoryLimiter } from '../../src/limiter/memory.ts';
+import { createMemoryLimiter } from '../../src/limiter/rate-limit.ts';
 
 const rate = 50;
 const windowMs = 1_000;

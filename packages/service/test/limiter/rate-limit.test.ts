@@ -1,8 +1,7 @@
 /** The rate limit headers for each decision, without a service: the check `mutate` needs quick tests. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Decision } from '../../src/limiter/port.ts';
-import { admit } from '../../src/limiter/rate-limit.ts';
+import { admit, type Decision } from '../../src/limiter/rate-limit.ts';
 
 function limiterOf(decision: Decision) {
   const limiter = {

@@ -5,7 +5,7 @@ import { openApiPath } from '@partner-network/contract/operations';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { exchangeOf } from '../../../testkit/fixtures/http.ts';
 import { publicUrl, startTestService } from '../../../testkit/service/service.ts';
-import { createMemoryLimiter } from '../../src/limiter/memory.ts';
+import { createMemoryLimiter } from '../../src/limiter/rate-limit.ts';
 import { referenceRoutes } from '../../src/reference/routes.ts';
 
 const rates = { brands: 50, balances: 7 };

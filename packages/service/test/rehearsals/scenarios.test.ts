@@ -6,7 +6,7 @@ import { type Answer, errorsOf } from '../../../testkit/fixtures/http.ts';
 import { pluck } from '../../../testkit/fixtures/pluck.ts';
 import { startTestService } from '../../../testkit/service/service.ts';
 import { assertDocumented } from '../../../testkit/watch/documented.ts';
-import { createMemoryLimiter } from '../../src/limiter/memory.ts';
+import { createMemoryLimiter } from '../../src/limiter/rate-limit.ts';
 import { type ScenarioName, scenarioNames, scenarios } from '../../src/rehearsals/scenarios.ts';
 import { balances, brands, notKept, verdictOf, walk } from './client.ts';
 

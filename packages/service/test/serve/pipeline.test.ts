@@ -16,7 +16,7 @@ import { Refusal } from '../../../http/src/refusal.ts';
 import type { KeyOnFile, Reads } from '../../../store/src/port.ts';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { exchangeOf } from '../../../testkit/fixtures/http.ts';
-import { createKeyCache, isGoodKey } from '../../src/auth/key-cache.ts';
+import { createKeyCache } from '../../src/auth/authenticate.ts';
 import { createCursors } from '../../src/cursors/cursors.ts';
 import { listingRoute, type PipelineParts } from '../../src/serve/pipeline.ts';
 
@@ -40,7 +40,7 @@ function callerOf(operation: Operation, nowMs = Date.now, overload?: PipelinePar
       overload,
       nowMs,
     },
-    createKeyCache(isGoodKey),
+    createKeyCache(),
     { operation, page: async () => ({ records: '{}', bytes: 2, next: 'id' }) },
   );
   /** The cursor of the response, or the code of the refusal. */

@@ -6,7 +6,7 @@ import type { Environment } from '@partner-network/contract/environments';
 import type { Cluster, Redis } from 'ioredis';
 import { clusterOptionsOf, optionsOf } from './client.ts';
 import { instancesKey } from './link.ts';
-import { kindOf } from './reply.ts';
+import { kindOf } from './server.ts';
 import type { RedisAddress } from './url.ts';
 
 export interface RedisInspected {

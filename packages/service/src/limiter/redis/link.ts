@@ -2,12 +2,20 @@ import { randomUUID } from 'node:crypto';
 import { limiterBounds } from '@partner-network/common/bounds/service';
 import { createOutageLog } from '@partner-network/common/observability/failure-log';
 import type { Environment } from '@partner-network/contract/environments';
+import type { Operation } from '@partner-network/contract/operations';
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
-import type { Decision } from '../port.ts';
+import {
+  counted,
+  createAdmissions,
+  type Decision,
+  decide,
+  type Limiter,
+  record,
+  tallyOf,
+} from '../rate-limit.ts';
 import { createClient, nameOf } from './client.ts';
-import { inTime } from './reply.ts';
-import { type Server, watchServer } from './server.ts';
+import { inTime, type Server, watchServer } from './server.ts';
 import type { RedisAddress } from './url.ts';
 
 const lostMessage = 'Redis does not answer; this instance admits its share of the rates';
@@ -97,4 +105,36 @@ function isDecision(reply: unknown): reply is [number, number, number] {
 /** The sorted set in which instances report that they are alive. */
 export function instancesKey(environment: Environment): string {
   return `partner-network:${environment}:instances`;
+}
+
+/**
+ * A rate limit over all instances that share a Redis: exact while Redis answers. While Redis is lost, each
+ * instance admits its share of the rate, counting all its own admissions of the last second.
+ *
+ * In the second in which Redis is lost or returns, a partner may get up to twice the rate: Redis does not
+ * know what the instances admit, and an instance does not know what Redis admitted elsewhere.
+ */
+export function createRedisLimiter(
+  link: RedisLink,
+  environment: Environment,
+  operation: Operation['name'],
+  ratePerSecond: number,
+): Limiter {
+  const keyPrefix = `partner-network:${environment}:${operation}:`;
+  const partners = createAdmissions(ratePerSecond);
+  const [byRedis, locally] = [tallyOf('redis'), tallyOf('local')];
+  const share = () => Math.max(1, Math.floor(ratePerSecond / link.knownInstances()));
+
+  return {
+    ratePerSecond,
+    tallies: [byRedis, locally],
+    async admit(partnerId) {
+      const decision = await link.admit(keyPrefix + partnerId, ratePerSecond);
+      const now = performance.now();
+      const own = partners.of(partnerId, now);
+      if (decision === undefined) return counted(locally, decide(own, share(), now));
+      if (decision.isAdmitted) record(own, now);
+      return counted(byRedis, decision);
+    },
+  };
 }

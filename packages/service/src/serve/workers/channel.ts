@@ -3,7 +3,7 @@
 import { createCalls, type Message } from '@partner-network/common/calls';
 import type { MetricRead } from '@partner-network/common/observability/metric';
 import type { ListingName } from '@partner-network/contract/operations';
-import type { Decided } from '../../limiter/port.ts';
+import type { Decided } from '../../limiter/rate-limit.ts';
 
 /** Every question. A worker asks `admit`, the supervisor the others. */
 interface Questions {

@@ -2,7 +2,7 @@ import cluster from 'node:cluster';
 import { createLog } from '@partner-network/common/observability/log';
 import type { ListingName } from '@partner-network/contract/operations';
 import type { OpenLimiters } from '../../limiter/open.ts';
-import type { Limiter } from '../../limiter/port.ts';
+import type { Limiter } from '../../limiter/rate-limit.ts';
 import type { ServeSettings } from '../../settings/serve.ts';
 import { openService, type Serving } from '../service.ts';
 import { type Ask, openChannel } from './channel.ts';

@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { mostWithinASecond, type Span } from '../../../../testkit/fixtures/spans.ts';
 import { until } from '../../../../testkit/fixtures/until.ts';
 import { type ClusterNode, needsOwnRedis, startRedisCluster } from '../../../../testkit/servers/redis.ts';
-import type { Decided } from '../../../src/limiter/port.ts';
+import type { Decided } from '../../../src/limiter/rate-limit.ts';
 import { openLimiter, openLimiterInstances, type TestLimiter } from './limiters.ts';
 
 type Timed = Decided & Span;

@@ -4,7 +4,7 @@ import type { Span } from '../../../../testkit/fixtures/spans.ts';
 import { until } from '../../../../testkit/fixtures/until.ts';
 import { type WatchedLog, watchedLog } from '../../../../testkit/watch/logs.ts';
 import { type OpenLimiters, openLimiters } from '../../../src/limiter/open.ts';
-import type { Decided } from '../../../src/limiter/port.ts';
+import type { Decided } from '../../../src/limiter/rate-limit.ts';
 import { parseRedisUrl } from '../../../src/limiter/redis/url.ts';
 
 export interface TestLimiter {

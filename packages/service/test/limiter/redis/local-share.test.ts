@@ -1,8 +1,8 @@
 /** What an instance admits by itself while Redis is lost, on a clock and a link that the test controls. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { Decision } from '../../../src/limiter/port.ts';
-import { createRedisLimiter } from '../../../src/limiter/redis/limiter.ts';
+import type { Decision } from '../../../src/limiter/rate-limit.ts';
+import { createRedisLimiter } from '../../../src/limiter/redis/link.ts';
 
 const admitted: Decision = { isAdmitted: true, left: 9, untilMoreMs: 1_000 };
 const refused: Decision = { isAdmitted: false, left: 0, untilMoreMs: 300 };

@@ -12,7 +12,7 @@ import {
   redisClient,
   startRedis,
 } from '../../../../testkit/servers/redis.ts';
-import type { Decided } from '../../../src/limiter/port.ts';
+import type { Decided } from '../../../src/limiter/rate-limit.ts';
 import { openLimiter, openLimiterInstances, type TestLimiter } from './limiters.ts';
 
 type Timed = Decided & Span;

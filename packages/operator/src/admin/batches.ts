@@ -8,9 +8,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { adminBounds } from '@partner-network/common/bounds/operator';
 import { storeBounds } from '@partner-network/common/bounds/store';
 import { Unavailable } from '@partner-network/common/errors';
-import { echo } from '@partner-network/common/text';
 import { within } from '@partner-network/common/timeout';
-import { adminLimits, echoedCharacters } from '@partner-network/contract/limits';
+import { adminLimits } from '@partner-network/contract/limits';
 import {
   announcedBytes,
   dropBody,
@@ -35,8 +34,7 @@ import {
 import { type ImportReport, importRecords, type Source } from '../ingest/import.ts';
 import { piecesOf, readJsonLines, readJsonList } from '../ingest/json.ts';
 import type { Reading } from '../ingest/lines.ts';
-import { findPersonalData } from '../ingest/personal-data.ts';
-import { rejection } from '../ingest/rejections.ts';
+import { rejection, shownId } from '../ingest/rejections.ts';
 import { isOutage } from '../ingest/retry.ts';
 import { createAmounts, type Patient, type Take } from './capacity.ts';
 import { IdleRuns } from './idle-runs.ts';
@@ -196,17 +194,11 @@ class Seen {
   }
 }
 
-/** An id may be anything that a line has in its place. An id that looks like personal data is not shown. */
-function shownId(id: unknown): { readonly id?: string } {
-  if (typeof id !== 'string' || id === '' || findPersonalData(id) !== undefined) return {};
-  return { id: echo(id, echoedCharacters) };
-}
-
 function resultOf(report: ImportReport, { ids }: Seen): BatchResult {
   const { read, written, unchanged, stale, deleted, rejected_count, rejected } = report;
   const errors = rejected
     .flatMap(({ line, errors }) =>
-      errors.map((error) => ({ ...errorOfRejection(error), line, ...shownId(ids.get(line)) })),
+      errors.map((error) => ({ ...errorOfRejection(error), line, id: shownId(ids.get(line)) })),
     )
     .slice(0, adminLimits.batchErrors);
   const counts = { read, written, unchanged, stale, deleted, rejected_count };

@@ -92,6 +92,12 @@ function nameOf(field: FieldName): string {
   return echo(innocent.join('.'), echoedCharacters);
 }
 
+/** The id of a rejected line, unless it is not a text, or looks like personal data. */
+export function shownId(id: unknown): string | undefined {
+  if (typeof id !== 'string' || id === '' || findPersonalKey(id) !== undefined) return undefined;
+  return echo(id, echoedCharacters);
+}
+
 /** The texts that fill {what} of INVALID_TIME. */
 const timeFlaws = {
   format: 'write it in UTC in the format of RFC 3339, for example 2026-01-31T08:00:00.000Z',

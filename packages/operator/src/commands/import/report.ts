@@ -1,11 +1,8 @@
 /** The messages of an import on a terminal. */
 
 import type { Output, Report } from '@partner-network/common/command-line/command';
-import { echo } from '@partner-network/common/text';
-import { echoedCharacters } from '@partner-network/contract/limits';
 import type { ImportReport } from '../../ingest/import.ts';
-import { findPersonalKey } from '../../ingest/personal-data.ts';
-import { type Rejection, withHint } from '../../ingest/rejections.ts';
+import { type Rejection, shownId, withHint } from '../../ingest/rejections.ts';
 
 export function remarkErrors(
   output: Output,
@@ -14,17 +11,11 @@ export function remarkErrors(
   errors: readonly Rejection[],
   id?: unknown,
 ): void {
-  const where = `${prefix}line ${line}${shownId(id)}`;
+  const isNamed = typeof id === 'string' && id !== '';
+  const where = `${prefix}line ${line}${isNamed ? ` (id ${shownId(id) ?? '[personal data]'})` : ''}`;
   for (const { field, code, detail } of errors.map(withHint)) {
     output.remark(`${where}: ${field === undefined ? '' : `${field}: `}${code}: ${detail}`);
   }
-}
-
-/** The id of a rejected line was perhaps never checked, so it is printed under the rule for names. */
-function shownId(id: unknown): string {
-  if (typeof id !== 'string' || id === '') return '';
-  const isPersonal = findPersonalKey(id) !== undefined;
-  return ` (id ${isPersonal ? '[personal data]' : echo(id, echoedCharacters)})`;
 }
 
 /** Prints the first lines, and how many more there are: "… and 3 more rejected lines." */

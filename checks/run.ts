@@ -77,14 +77,10 @@ const benches: Readonly<Record<string, Run>> = {
     'bench/capacity/main.ts',
     'CPU time of service, Postgres and Redis for a request, and a plan of cores.',
   ),
-  citus: program('bench/citus/main.ts', 'Bytes and CPU time on a Citus cluster, compared with one server.'),
   import: program('bench/import/main.ts', "Import speed, compared with each engine's own bulk load."),
   neighbors: program('bench/overload/neighbors.ts', "Effect of one partner's load on another partner."),
   overload: program('bench/overload/main.ts', 'Responses at ten times the load.'),
-  redis: program('bench/redis/main.ts', 'Admissions by a Redis Cluster, compared with one node of it.'),
   speed: program('bench/speed/main.ts', 'CPU time of a response, compared with bare HTTP and frameworks.'),
-  timing: program('bench/timing/main.ts', 'What response times reveal about a key.'),
-  workers: program('bench/workers/main.ts', 'What two workers serve on two cores, compared with one.'),
 };
 
 export const runs = { check: checks, bench: benches } as const;

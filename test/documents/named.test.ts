@@ -38,7 +38,6 @@ const othersFlags = [
     'omit',
     'only',
     'order',
-    'rate',
     'rounds',
     'rows',
     'seconds',

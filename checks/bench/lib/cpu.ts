@@ -20,21 +20,13 @@ export function cpuSecondsOf(pid: number): number {
 
 /** CPU time of a process and its children, running and ended: a Postgres server with its connections. */
 export function cpuSecondsOfFamily(pid: number): number {
-  const ended = timesIn(readFileSync(`/proc/${pid}/stat`, 'utf8')).endedSeconds;
-  return cpuSecondsOfEach(pid)
-    .values()
-    .reduce((sum, seconds) => sum + seconds, ended);
-}
-
-/** CPU time of a process and of each running child, by process id. */
-export function cpuSecondsOfEach(pid: number): Map<number, number> {
-  const found = new Map<number, number>();
+  let seconds = timesIn(readFileSync(`/proc/${pid}/stat`, 'utf8')).endedSeconds;
   for (const path of globSync('/proc/[0-9]*/stat')) {
     const times = timesIfRunning(path);
-    const id = Number(path.split('/')[2]);
-    if (times !== undefined && (id === pid || times.parent === pid)) found.set(id, times.ownSeconds);
+    const isOwn = path === `/proc/${pid}/stat` || times?.parent === pid;
+    if (isOwn) seconds += times?.ownSeconds ?? 0;
   }
-  return found;
+  return seconds;
 }
 
 function timesIfRunning(path: string) {
@@ -50,16 +42,12 @@ export function stolenSecondsIn(stat: string): number {
   return Number(stat.split('\n', 1)[0]!.split(/ +/)[8]) / ticksPerSecond;
 }
 
-/** The resident memory in /proc/PID/status, now and at most. Converts kB of 1,024 bytes to MB of 10^6. */
-export function megabytesIn(status: string) {
+/** The resident memory of a process, now and at most. Converts kB of 1,024 bytes to MB of 10^6. */
+export function megabytesOf(pid: number) {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const megabytes = (name: string) => {
     const [, count] = new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status) ?? [];
     return (Number(count) * 1_024) / 1_000_000;
   };
   return { now: megabytes('VmRSS'), most: megabytes('VmHWM') };
-}
-
-/** Resident memory of a process. */
-export function megabytesOf(pid: number) {
-  return megabytesIn(readFileSync(`/proc/${pid}/status`, 'utf8'));
 }

@@ -21,13 +21,3 @@ export function spreadOf(values: readonly number[]): Spread {
 export const percent = (share: number, digits = 0) => `${(share * 100).toFixed(digits)} %`;
 
 export const ms = (value: number) => `${value.toFixed(value < 10 ? 2 : 0)} ms`;
-
-/** Fisher-Yates: every order is equally likely. */
-export function shuffled<Item>(items: readonly Item[], random: () => number): Item[] {
-  const order = [...items];
-  for (let last = order.length - 1; last > 0; last -= 1) {
-    const other = Math.floor(random() * (last + 1));
-    [order[last], order[other]] = [order[other]!, order[last]!];
-  }
-  return order;
-}

@@ -37,12 +37,11 @@ const checks: Readonly<Record<string, Run>> = {
     about: 'Runs all tests with faults of databases and networks.',
     command: `TEST_LONG=1 ${testing} --test-concurrency=2 "packages/service/test/faults/*.test.ts" test/balancer.test.ts`,
   },
-  'faults-import': program('faults-import/main.ts', 'Kills imports at a hundred moments, on both engines.'),
+  'faults-import': {
+    about: 'Kills imports at a hundred moments, on both engines.',
+    command: `KILLS=100 ${testing} packages/operator/test/ingest/killed.test.ts`,
+  },
   fuzz: program('fuzz/main.ts', 'Sends random parameters, cursors, bytes and imports.'),
-  hostile: program(
-    'hostile/main.ts',
-    'Holds thousands of slow connections open, and measures a normal client.',
-  ),
   image: {
     about: 'Builds the image twice, reads it with other tools, and runs it. Needs root.',
     command:
@@ -53,10 +52,10 @@ const checks: Readonly<Record<string, Run>> = {
     about: 'Runs all tests, also those that are too long for "npm test".',
     command: 'TEST_LONG=1 node scripts/tests.ts',
   },
-  model: program(
-    'model/main.ts',
-    'Sends 100,000 events through feeds that are killed; compares with a model.',
-  ),
+  model: {
+    about: 'Sends 100,000 events through feeds that fail; compares with a model.',
+    command: `MODEL_EVENTS=100000 ${testing} packages/operator/test/ingest/model.test.ts`,
+  },
   mutate: {
     about: 'Changes the code that keeps partners apart; fails if tests detect less than 90 %.',
     command:

@@ -48,16 +48,8 @@ export interface Totals {
   readonly failures: ReadonlyMap<string, number>;
 }
 
-/**
- * Starts callers that together send `perSecond` requests. A caller keeps its connection, or opens a new one
- * for each request if `opensNew` returns true.
- */
-export function startCallers(
-  call: Call,
-  count: number,
-  perSecond: number,
-  opensNew: (caller: number) => boolean = () => false,
-) {
+/** Starts callers that together send `perSecond` requests. Each keeps its connection. */
+export function startCallers(call: Call, count: number, perSecond: number) {
   const failures = new Map<string, number>();
   const tookMs: number[] = [];
   const intervalMs = (count / perSecond) * 1_000;
@@ -69,7 +61,7 @@ export function startCallers(
     await wait((intervalMs * caller) / count);
     while (!isStopped) {
       const startedMs = performance.now();
-      const failure = await callOnce(opensNew(caller) ? new Agent() : kept, call);
+      const failure = await callOnce(kept, call);
       const ms = performance.now() - startedMs;
       tookMs.push(ms);
       if (failure !== undefined) failures.set(failure, (failures.get(failure) ?? 0) + 1);

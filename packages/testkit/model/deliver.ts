@@ -32,18 +32,15 @@ export interface Delivery {
    * killed at some moment.
    */
   follow(follower: number, kind: Kind, lines: readonly Fields[], isKilled: boolean): Promise<boolean>;
-  /** Called with the number of deliveries that are not confirmed. */
-  onProgress?(left: number): void;
 }
 
 /** Lines of killed followers are sent again, at random places among those that were not sent yet. */
 export async function deliverAll(
   deliveries: readonly ModelEvent[],
-  { chance, observer, lines, follow, onProgress }: Delivery,
+  { chance, observer, lines, follow }: Delivery,
 ): Promise<{ kills: number }> {
   const queues = Map.groupBy(deliveries, ({ kind }) => kind);
   let kills = 0;
-  let left = deliveries.length;
 
   async function keepFollowing(follower: number): Promise<void> {
     for (;;) {
@@ -58,8 +55,6 @@ export async function deliverAll(
       const sent = some.map(({ line }) => line);
       if (await follow(follower, some[0]!.kind, sent, isKilled)) {
         observer.confirm(some);
-        left -= some.length;
-        onProgress?.(left);
         continue;
       }
       kills += 1;

@@ -19,7 +19,7 @@ export interface ModelEvent {
 }
 
 export const partners = ['acme', 'zenith'] as const;
-export const finalStatuses = ['REVOKED', 'CONSUMED', 'EXPIRED'] as const;
+const finalStatuses = ['REVOKED', 'CONSUMED', 'EXPIRED'] as const;
 const firstMs = Date.parse('2026-01-01T00:00:00Z');
 const expiryMs = Date.parse('2999-01-01T00:00:00Z');
 const createdAt = new Date(firstMs).toISOString();
@@ -76,7 +76,7 @@ function brandEvents(chance: Chance, place: number, twin: number, times: readonl
   }));
 }
 
-export const customerOf = (place: number) => `customer-${padded(Math.floor(place / recordsOfOwner))}`;
+const customerOf = (place: number) => `customer-${padded(Math.floor(place / recordsOfOwner))}`;
 
 function balanceEvents(chance: Chance, place: number, twin: number, times: readonly string[]): ModelEvent[] {
   const key = { customer_id: customerOf(place), id: `balance-${padded(place)}-${twin}` };

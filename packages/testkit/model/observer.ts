@@ -15,7 +15,6 @@ import { byRecord, isFinal } from './expected.ts';
 
 export type GrantState = 'NOT_FOUND' | 'ACTIVE' | 'REVOKED' | 'CONSUMED' | 'EXPIRED';
 export type Observer = ReturnType<typeof createObserver>;
-export type Reader = ReturnType<Observer['reader']>;
 
 export function createObserver(events: readonly ModelEvent[]) {
   const known = byRecord(events);

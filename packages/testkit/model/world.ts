@@ -7,15 +7,13 @@ import { steadyPrefix } from './expected.ts';
 /** The partner that may always read all balances. */
 export const steadyPartner = partners[0];
 
-export const steadyGrantOf = (customerId: string) => `${steadyPrefix}${customerId}`;
-
 export async function fillModelWorld(store: Store, events: readonly ModelEvent[]): Promise<void> {
   for (const id of partners) await store.createPartner({ id, name: id, created_at: createdAt }, byTest);
   const balances = events.filter(({ kind }) => kind === 'balances');
   for (const customerId of new Set(balances.map(({ line }) => String(line.customer_id)))) {
     await store.createGrant(
       {
-        id: steadyGrantOf(customerId),
+        id: `${steadyPrefix}${customerId}`,
         partner_id: steadyPartner,
         customer_id: customerId,
         action: 'CHECKING_BALANCE',

@@ -1,4 +1,7 @@
-/** `npm run check -- model` sends 100,000 events through processes that are killed. */
+/**
+ * Late, repeated and shuffled events, through followers that fail before or after they commit, compared with
+ * a model of the rules. `npm run check -- model` sends 100,000 events.
+ */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { parseDatabaseUrl } from '../../../store/src/address.ts';
@@ -17,8 +20,10 @@ import { importRecords } from '../../src/ingest/import.ts';
 import type { Reading } from '../../src/ingest/lines.ts';
 import { createRetry } from '../../src/ingest/retry.ts';
 
-const records = 200;
-const events = 3_000;
+const events = Number(process.env.MODEL_EVENTS ?? 3_000);
+const records = Math.max(200, events / 50);
+/** A follower gets at most this number of lines, then another one begins. */
+const lines = Math.max(250, events / 50);
 
 class Killed extends Error {}
 
@@ -121,7 +126,7 @@ for (const engine of ['sqlite', 'postgres']) {
     const { store, url } = await openTestDatabase(t, 'model', (empty) => fillModelWorld(empty, all), engine);
     const observer = createObserver(all);
     const follow = await openFollowers(t, url, chance);
-    const delivering = deliverAll(createDeliveries(chance, all), { chance, observer, lines: 250, follow });
+    const delivering = deliverAll(createDeliveries(chance, all), { chance, observer, lines, follow });
     const pages = await readDuring(delivering, { chance, observer, reads: readsOf(store) });
     const { kills } = await delivering;
     assert.deepEqual(observer.violations.slice(0, 5), []);

@@ -5,10 +5,9 @@ import { scopes } from '@partner-network/contract/permissions';
 import type { Partner } from '@partner-network/store/port';
 import type { ShownKey } from '../admin/lists.ts';
 import type { Action, Subject } from './confirm.ts';
-import { utcOf } from './filters.ts';
 import { type Html, html } from './html.ts';
 import type { Page } from './layout.ts';
-import { code, facts, idLink, pathTo, plural, text } from './parts.ts';
+import { code, facts, idLink, pathTo, plural, text, utcOf } from './parts.ts';
 import type { Visit } from './visit.ts';
 
 const forGood = 'Nobody can take this back.';

@@ -7,16 +7,11 @@ import { createPaths } from '../admin/routes.ts';
 import { actions } from './actions.ts';
 import { pagesOf } from './confirm.ts';
 import { style } from './layout.ts';
-import { auditFile, auditPage } from './pages/audit.ts';
-import { brandPage } from './pages/brand.ts';
-import { customerPage } from './pages/customer.ts';
-import { dataPage } from './pages/data.ts';
+import { auditFile, auditPage, dataPage } from './pages/audit.ts';
+import { customerPage, receiptsPage, requestPage } from './pages/customers.ts';
 import { healthPage } from './pages/health.ts';
-import { keyPage } from './pages/key.ts';
-import { partnerPage } from './pages/partner.ts';
-import { receiptsPage, requestPage } from './pages/receipts.ts';
+import { brandPage, keyPage, partnerPage, startPage } from './pages/partners.ts';
 import { search } from './pages/search.ts';
-import { startPage } from './pages/start.ts';
 import { type ConsolePage, type ConsoleParts, ConsoleSite, formMs } from './site.ts';
 
 const get = (path: string, answer: ConsolePage['answer']): ConsolePage => ({

@@ -18,12 +18,18 @@ import { createIdentification, requireRole } from '../admin/credentials.ts';
 import { notFound } from '../admin/refusals.ts';
 import { checkGiven } from '../admin/request.ts';
 import type { Examined } from '../doctor/examine.ts';
-import { readForm, requireOwnSite, requireToken, returnPath } from './forms.ts';
 import { type Frame, type Page, pageHeaders, pageOf, refusalPage } from './layout.ts';
 import { signInPage, whyNotKept, whyNotSignedIn } from './pages/sign-in.ts';
-import { createReads, type Reads } from './reads.ts';
-import { createSessions, type Session, setCookie } from './session.ts';
-import { noteRefusal, type Outcome, type Texts, type Visit } from './visit.ts';
+import {
+  createSessions,
+  readForm,
+  requireOwnSite,
+  requireToken,
+  returnPath,
+  type Session,
+  setCookie,
+} from './session.ts';
+import { createReads, noteRefusal, type Outcome, type Reads, type Texts, type Visit } from './visit.ts';
 
 export interface ConsoleParts extends AdminParts {
   readonly log: Logger;

@@ -8,8 +8,7 @@ import { createCursors } from '../../../service/src/cursors/cursors.ts';
 import { adminKeys } from '../../../testkit/admin/started.ts';
 import { byTest, createdAt, keys, past } from '../../../testkit/fixtures/fixture.ts';
 import { keepKey } from '../../../testkit/watch/logs.ts';
-import { returnPath } from '../../src/console/forms.ts';
-import { setCookie } from '../../src/console/session.ts';
+import { returnPath, setCookie } from '../../src/console/session.ts';
 import { consoleScene } from './scene.ts';
 
 const policy =

@@ -1,11 +1,11 @@
-/** The audit log: who changed what, and why. */
+/** The audit log: who changed what, and why, and where the records come from. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { AuditAction, AuditEntry } from '@partner-network/store/port';
 import type { AnswerOf } from '../../admin/calls.ts';
 import { refusalOfBody } from '../../admin/refusals.ts';
-import { filterForm, filtersOf } from '../filters.ts';
-import { html } from '../html.ts';
+import { html, type Value } from '../html.ts';
 import type { Page } from '../layout.ts';
-import { pager } from '../parts.ts';
+import { code, filterForm, filtersOf, pager, table, text, time } from '../parts.ts';
 import { auditTable } from '../tables.ts';
 import type { Outcome, Visit } from '../visit.ts';
 
@@ -59,4 +59,59 @@ export async function auditFile({ call, query }: Visit): Promise<Outcome> {
     await nextTurn();
   } while (cursor !== undefined);
   return { file: lines.join(''), name: 'audit.jsonl' };
+}
+
+/** The actions that the page "Data" lists. */
+const dataActions: readonly AuditAction[] = [
+  'import brands',
+  'import balances',
+  'import grants',
+  'import erasures',
+  'batch brands',
+  'batch balances',
+  'batch grants',
+];
+
+const lineCounts = ['written', 'unchanged', 'stale', 'deleted', 'rejected'] as const;
+
+/** What an entry is about, such as "Feed of balances, after an hour". */
+function kindOf({ action, details }: AuditEntry): string {
+  const [verb, kind] = action.split(' ');
+  if (details.feed !== undefined) {
+    const when = { start: 'began', hour: 'one hour', end: 'ended' }[String(details.feed)] ?? '';
+    return `Feed of ${kind}: ${when}`;
+  }
+  return verb === 'batch' ? `Batches of ${kind}` : `Import of ${kind}`;
+}
+
+const countOf = (count: unknown): Value => (typeof count === 'number' ? count.toLocaleString('en') : '–');
+
+export async function dataPage({ call, query }: Visit): Promise<Page> {
+  const { entries, cursor } = await call('listAudit', {
+    query: { action: dataActions, cursor: query.cursor, limit: 50 },
+  });
+  const rows = entries.map((entry) => [
+    time(entry.at),
+    kindOf(entry),
+    text(entry.actor),
+    code(entry.target),
+    text(String(entry.details.source ?? '–')),
+    ...lineCounts.map((name) => countOf(entry.details[name])),
+  ]);
+  const empty = html`Nothing was imported yet. Send a batch to the administrative API, or use
+<code>partner-network import</code>.`;
+  return {
+    title: 'Data',
+    place: 'data',
+    body: html`<h1>Data</h1>
+<p class="hint">Imports, feeds and batches that changed something, newest first, with the number of lines by
+outcome. Feeds and batches have an entry each hour. For lag and rates, see the dashboard.</p>
+${table(
+  'Data',
+  ['Time (UTC)', 'What', 'Who', 'Target', 'Source', 'Written', 'Unchanged', 'Stale', 'Deleted', 'Rejected'],
+  rows,
+  empty,
+)}
+${pager('/console/data', query, 'cursor', cursor)}`,
+  };
 }

@@ -1,0 +1,128 @@
+/** All partners, and one partner with its keys and brands. */
+import { html } from '../html.ts';
+import type { Page } from '../layout.ts';
+import { buttonTo, code, facts, idLink, linkTo, mark, pager, pathTo, table, text, time } from '../parts.ts';
+import { auditTable, grantTable, keyTable } from '../tables.ts';
+import { usageOf } from '../usage.ts';
+import type { Visit } from '../visit.ts';
+
+export async function startPage({ call, query }: Visit): Promise<Page> {
+  const { partners, cursor } = await call('listPartners', {
+    query: { cursor: query.cursor, limit: 50 },
+  });
+  const rows = partners.map(({ id, name, created_at, disabled_at }) => [
+    linkTo(pathTo('partners', id), name),
+    code(id),
+    mark(disabled_at === undefined ? 'enabled' : 'disabled'),
+    time(created_at),
+  ]);
+  const empty = html`No partner yet. Create one with
+<code>partner-network partners create --id PARTNER_ACME --name Acme</code>.`;
+  return {
+    title: 'Partners',
+    place: '',
+    body: html`<h1>Partners</h1>
+<p class="hint">Open a partner to see why it was refused. The field above takes a part of its name, or any id:
+of a partner, key, customer, grant, brand or request.</p>
+${table('Partners', ['Name', 'Id', 'State', 'Created (UTC)'], rows, empty)}
+${pager('/console', query, 'cursor', cursor)}`,
+  };
+}
+
+export async function partnerPage(visit: Visit): Promise<Page> {
+  const { call, may, query, ids } = visit;
+  const id = ids.id!;
+  const { partner } = await call('getPartner', { path: { id } });
+  const { keys, cursor: moreKeys } = await call('listKeys', {
+    query: { partner_id: id, limit: 25, cursor: query.keys },
+  });
+  const { grants, cursor: moreGrants } = await call('listGrants', {
+    query: { partner_id: id, limit: 25, cursor: query.grants },
+  });
+  const { entries } = await call('listAudit', { query: { target: id, limit: 10 } });
+  const { charts, refusals } = await usageOf(visit, { partner_id: id });
+  const path = pathTo('partners', id);
+  const isDisabled = partner.disabled_at !== undefined;
+  return {
+    title: partner.name,
+    place: '',
+    body: html`<h1>${text(partner.name)}</h1>
+${facts([
+  ['Partner', code(id)],
+  ['State', mark(isDisabled ? 'disabled' : 'enabled')],
+  ['Created (UTC)', time(partner.created_at)],
+  ['Disabled (UTC)', partner.disabled_at && time(partner.disabled_at)],
+])}
+<p class="actions">${may('putKey') && buttonTo(`${path}/create-key`, 'Create a key')}
+${may('putPartner') && buttonTo(`${path}/rename`, 'Rename')}
+${isDisabled && may('enablePartner') && buttonTo(`${path}/enable`, 'Enable')}
+${!isDisabled && may('disablePartner') && buttonTo(`${path}/disable`, 'Disable', true)}</p>
+<h2>Why was it refused?</h2>
+${isDisabled && html`<p class="errors">The partner is disabled: all of its keys are refused.</p>`}
+${refusals}
+<h2>Answers</h2>
+${charts}
+<h2>Keys</h2>
+${keyTable(keys, html`No key. An ADMIN can create one here, or <code>partner-network keys create</code>.`)}
+${pager(path, query, 'keys', moreKeys)}
+<h2>Grants</h2>
+${grantTable(visit, grants, 'partner', 'No grant. Imports and batches bring the grants of customers.')}
+${pager(path, query, 'grants', moreGrants)}
+<h2>Changes</h2>
+${auditTable(entries, 'No change of this partner is in the audit log. Older versions did not keep one.')}
+<p><a href="${`/console/audit?${new URLSearchParams({ target: id })}`}">All changes of this partner</a></p>`,
+  };
+}
+
+export async function keyPage(visit: Visit): Promise<Page> {
+  const { call, may, ids } = visit;
+  const { key } = await call('getKey', { path: ids });
+  const { partner } = await call('getPartner', { path: { id: key.partner_id } });
+  const { entries } = await call('listAudit', { query: { target: key.id, limit: 10 } });
+  const { charts, refusals } = await usageOf(visit, { partner_id: key.partner_id, key_id: key.id });
+  const path = pathTo('keys', key.id);
+  const isActive = key.status === 'active';
+  return {
+    title: `Key ${key.id}`,
+    place: '',
+    body: html`<h1>Key ${text(key.name ?? key.id)}</h1>
+${facts([
+  ['Key', code(key.id)],
+  ['Status', mark(key.status)],
+  ['Partner', html`${linkTo(pathTo('partners', partner.id), partner.name)} ${code(partner.id)}`],
+  ['Scopes', key.scopes.join(', ')],
+  ['Ends in', html`…${key.last_four}`],
+  ['Last use (UTC)', time(key.last_used_at, 'never')],
+  ['Created (UTC)', time(key.created_at)],
+  ['Created by', key.created_by && text(key.created_by)],
+  ['Expires (UTC)', time(key.expires_at, 'never')],
+  ['Revoked (UTC)', key.revoked_at && time(key.revoked_at)],
+])}
+<p class="actions">${isActive && may('putKey') && buttonTo(`${path}/rotate`, 'Rotate')}
+${key.revoked_at === undefined && may('revokeKey') && buttonTo(`${path}/revoke`, 'Revoke', true)}</p>
+<h2>Why was it refused?</h2>
+${refusals}
+<h2>Answers</h2>
+${charts}
+<h2>Changes</h2>
+${auditTable(entries, 'No change of this key is in the audit log. Older versions did not keep one.')}`,
+  };
+}
+
+export async function brandPage({ reads, ids }: Visit): Promise<Page> {
+  const brand = await reads.brand(ids.partner_id!, ids.id!);
+  const { id, partner_id, name, reference_id, color, profile_image_url: image } = brand;
+  return {
+    title: name,
+    body: html`<h1>${text(name)}</h1>
+${facts([
+  ['Brand', code(id)],
+  ['Partner', idLink('partners', partner_id)],
+  ['Reference', code(reference_id)],
+  ['Color', color],
+  ['Image', image === undefined ? 'none: partners get a placeholder' : text(image)],
+  ['Created (UTC)', time(brand.created_at)],
+  ['Updated (UTC)', time(brand.updated_at)],
+])}`,
+  };
+}

@@ -1,5 +1,6 @@
-/** The part of the storage port for operators: partners, keys, grants, and the audit log. */
-import type { Scope } from '@partner-network/contract/permissions';
+/** The part of the storage port for operators: partners, their keys, grants, and administrative keys. */
+import type { AdminRole, Scope } from '@partner-network/contract/permissions';
+import type { Author } from './journal.ts';
 
 export const grantStatuses = ['ACTIVE', 'CONSUMED', 'REVOKED', 'EXPIRED'] as const;
 export type GrantStatus = (typeof grantStatuses)[number];
@@ -154,113 +155,35 @@ export interface Accounts {
   ): Promise<Erasure & Readonly<Record<'erased', number>>>;
 }
 
-/**
- * What an entry of the audit log says was done, and what its target is the id of, if people look that up.
- * Stored entries have these words, so a released one never changes.
- */
-export const auditActions = {
-  'partners create': 'partner',
-  'partners rename': 'partner',
-  'partners disable': 'partner',
-  'partners enable': 'partner',
-  'partners import': undefined,
-  'keys create': 'key',
-  'keys rotate': 'key',
-  'keys revoke': 'key',
-  'admin-keys create': undefined,
-  'admin-keys rotate': undefined,
-  'admin-keys revoke': undefined,
-  'grants create': 'grant',
-  // All grants of a customer have one entry, whose target is the customer.
-  'grants revoke': 'grant',
-  'customers erase': 'customer',
-  'cursor-key rotate': undefined,
-  'import brands': undefined,
-  'import balances': undefined,
-  'import grants': undefined,
-  'import erasures': undefined,
-  'batch brands': undefined,
-  'batch balances': undefined,
-  'batch grants': undefined,
-  'receipts prune': undefined,
-  'usage prune': undefined,
-  /** Demo data of a sandbox. */
-  sandbox: undefined,
-  /** Tried every 15 seconds, and always rolled back. */
-  'write probe': undefined,
-} as const;
-
-export type AuditAction = keyof typeof auditActions;
-
-/** Who makes a change, and what is done. */
-export interface Author {
-  readonly actor: string;
-  readonly action: AuditAction;
-  /** Why the change is made. It goes to the details of the entry. */
-  readonly reason?: string | undefined;
-  /** What the command adds to the details of the entry. */
-  readonly details?: AuditEntry['details'];
+export interface AdminKey extends AnyKey {
+  readonly name: string;
+  readonly role: AdminRole;
 }
 
-/** The record that something was changed. It holds no secret, no digest, no amount and no personal data. */
-export interface AuditEntry extends Pick<Author, 'actor' | 'action'> {
-  readonly at: string;
-  /** The id of what was changed, or a plain word for several things, such as "receipts". */
-  readonly target: string;
-  readonly details: Readonly<Record<string, unknown>>;
-  /** The role that wrote the entry, by Postgres itself. Absent in entries of older versions. */
-  readonly db_user?: string;
-  /** The address of the connection, by Postgres itself. Absent on a socket of the machine. */
-  readonly client_address?: string;
+/** What a request needs of its key. */
+export interface AdminKeyOnFile {
+  readonly id: string;
+  readonly role: AdminRole;
+  readonly expiresAt: string | undefined;
+  readonly isRevoked: boolean;
 }
 
-/** An entry with its number in the log. */
-export interface NumberedEntry extends AuditEntry {
-  readonly seq: number;
+/** Sessions of the console are in cookies. Only those that were ended early are stored. */
+interface Sessions {
+  /** Remembers a session until `endsAt`, when it ends by itself. Forgets those that are past their end. */
+  endSession(digest: Uint8Array, endsAt: string): Promise<void>;
+  isSessionEnded(digest: Uint8Array): Promise<boolean>;
 }
 
-/** A page of a list, newest first. */
-export interface NewestQuery<R> {
-  readonly since?: string | undefined;
-  /** Only records before this time. */
-  readonly until?: string | undefined;
-  /** Only records older than this one, the last of the previous page. */
-  readonly after?: R | undefined;
-  readonly limit: number;
-}
-
-export interface AuditQuery
-  extends NewestQuery<NumberedEntry>,
-    Partial<Record<'actor' | 'action' | 'target', string | undefined>> {}
-
-/** How far a reader of the audit log has come. Plain data, so that it can be kept. */
-export interface AuditPosition {
-  /** The highest number that was read. */
-  readonly last: number;
-  /** Ranges of lower numbers that were missing: a transaction may commit after a later one. */
-  readonly missing: readonly MissingNumbers[];
-}
-
-export interface MissingNumbers {
-  readonly from: number;
-  readonly to: number;
-  /** When all transactions before this id have ended, the numbers stay missing. '' if not known yet. */
-  readonly until: string;
-}
-
-/** The audit log. Each change adds its own entry, in the same transaction. */
-export interface AuditLog {
-  /** Newest first. */
-  listAudit(query: AuditQuery): Promise<readonly NumberedEntry[]>;
-  /** The entries of one action about any of these targets, newest first. */
-  auditOf(action: AuditAction, targets: readonly string[]): Promise<readonly NumberedEntry[]>;
-  /** The end of the log, or the place where the entries since this time begin. */
-  auditPosition(since: string | undefined): Promise<AuditPosition>;
-  /** The entries that were committed after the position, each once, and the next position. */
-  followAudit(
-    position: AuditPosition,
-    limit: number,
-  ): Promise<{ readonly entries: readonly NumberedEntry[]; readonly position: AuditPosition }>;
-  /** Adds an entry about a feed, which changes records in many transactions. */
-  addAudit(by: Author, target: string, details: AuditEntry['details']): Promise<void>;
+/** As for the keys of partners: each change writes an audit entry, and access only shrinks. */
+export interface AdminKeys extends Sessions {
+  /** Stores the author as `created_by`. */
+  createAdminKey(key: AdminKey, digest: Uint8Array, by: Author): Promise<void>;
+  /** An unknown key costs as much as a known one. */
+  findAdminKey(digest: Uint8Array): Promise<AdminKeyOnFile | undefined>;
+  findAdminKeyById(id: string): Promise<AdminKey | undefined>;
+  listAdminKeys(): Promise<readonly AdminKey[]>;
+  revokeAdminKey(id: string, at: string, by: Author): Promise<boolean>;
+  /** As `rotateKey`: the new key has the old key's name, role and lifetime. */
+  rotateAdminKey(oldId: string, replacement: Replacement, by: Author): Promise<Rotated<AdminKey> | undefined>;
 }

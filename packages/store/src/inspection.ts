@@ -1,5 +1,5 @@
 import type { Finding } from '@partner-network/common/finding';
-import type { Served } from './served.ts';
+import type { Store } from './port.ts';
 import type { Stamp } from './sql/schema.ts';
 import type { Sql } from './sql/statement.ts';
 
@@ -29,8 +29,7 @@ export interface Inspection {
   stamp(): Promise<Stamp | undefined>;
   /** Whether this process has every privilege that the service with this role needs. */
   privileges(service?: 'network_serve' | 'network_admin'): Promise<Finding>;
-  /** As that of a store that is served. */
-  readonly tryWrite: Served['tryWrite'];
+  readonly tryWrite: Store['tryWrite'];
   /** The number of instances that serve this database. Only Postgres knows. */
   instances?(): Promise<number>;
   /** Whether the statements of the listings run, on all nodes of the database. */

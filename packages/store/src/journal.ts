@@ -1,5 +1,4 @@
-/** The part of the storage port for what `serve` records: receipts, last uses of keys, and usage. */
-import type { Author, NewestQuery } from './accounts.ts';
+/** The part of the storage port for what is recorded: receipts, uses of keys, usage, and the audit log. */
 import { StoreUnavailable } from './errors.ts';
 
 /** The record that a partner requested a customer's balances, with the outcome and without the balances. */
@@ -90,4 +89,115 @@ export interface Usage {
   countUsage(olderThan: string): Promise<number>;
   /** Deletes them, as `pruneReceipts` does. */
   pruneUsage(olderThan: string, by: Author): Promise<number>;
+}
+
+/**
+ * What an entry of the audit log says was done, and what its target is the id of, if people look that up.
+ * Stored entries have these words, so a released one never changes.
+ */
+export const auditActions = {
+  'partners create': 'partner',
+  'partners rename': 'partner',
+  'partners disable': 'partner',
+  'partners enable': 'partner',
+  'partners import': undefined,
+  'keys create': 'key',
+  'keys rotate': 'key',
+  'keys revoke': 'key',
+  'admin-keys create': undefined,
+  'admin-keys rotate': undefined,
+  'admin-keys revoke': undefined,
+  'grants create': 'grant',
+  // All grants of a customer have one entry, whose target is the customer.
+  'grants revoke': 'grant',
+  'customers erase': 'customer',
+  'cursor-key rotate': undefined,
+  'import brands': undefined,
+  'import balances': undefined,
+  'import grants': undefined,
+  'import erasures': undefined,
+  'batch brands': undefined,
+  'batch balances': undefined,
+  'batch grants': undefined,
+  'receipts prune': undefined,
+  'usage prune': undefined,
+  /** Demo data of a sandbox. */
+  sandbox: undefined,
+  /** Tried every 15 seconds, and always rolled back. */
+  'write probe': undefined,
+} as const;
+
+export type AuditAction = keyof typeof auditActions;
+
+/** Who makes a change, and what is done. */
+export interface Author {
+  readonly actor: string;
+  readonly action: AuditAction;
+  /** Why the change is made. It goes to the details of the entry. */
+  readonly reason?: string | undefined;
+  /** What the command adds to the details of the entry. */
+  readonly details?: AuditEntry['details'];
+}
+
+/** The record that something was changed. It holds no secret, no digest, no amount and no personal data. */
+export interface AuditEntry extends Pick<Author, 'actor' | 'action'> {
+  readonly at: string;
+  /** The id of what was changed, or a plain word for several things, such as "receipts". */
+  readonly target: string;
+  readonly details: Readonly<Record<string, unknown>>;
+  /** The role that wrote the entry, by Postgres itself. Absent in entries of older versions. */
+  readonly db_user?: string;
+  /** The address of the connection, by Postgres itself. Absent on a socket of the machine. */
+  readonly client_address?: string;
+}
+
+/** An entry with its number in the log. */
+export interface NumberedEntry extends AuditEntry {
+  readonly seq: number;
+}
+
+/** A page of a list, newest first. */
+export interface NewestQuery<R> {
+  readonly since?: string | undefined;
+  /** Only records before this time. */
+  readonly until?: string | undefined;
+  /** Only records older than this one, the last of the previous page. */
+  readonly after?: R | undefined;
+  readonly limit: number;
+}
+
+export interface AuditQuery
+  extends NewestQuery<NumberedEntry>,
+    Partial<Record<'actor' | 'action' | 'target', string | undefined>> {}
+
+/** How far a reader of the audit log has come. Plain data, so that it can be kept. */
+export interface AuditPosition {
+  /** The highest number that was read. */
+  readonly last: number;
+  /** Ranges of lower numbers that were missing: a transaction may commit after a later one. */
+  readonly missing: readonly MissingNumbers[];
+}
+
+export interface MissingNumbers {
+  readonly from: number;
+  readonly to: number;
+  /** When all transactions before this id have ended, the numbers stay missing. '' if not known yet. */
+  readonly until: string;
+}
+
+/** The audit log. Each change adds its own entry, in the same transaction. */
+export interface AuditLog {
+  /** Newest first. */
+  listAudit(query: AuditQuery): Promise<readonly NumberedEntry[]>;
+  /** The entries of one action about any of these targets, newest first. */
+  auditOf(action: AuditAction, targets: readonly string[]): Promise<readonly NumberedEntry[]>;
+  /** The end of the log, or the place where the entries since this time begin. */
+  auditPosition(since: string | undefined): Promise<AuditPosition>;
+  /** The entries that were committed after the position, each once, and the next position. */
+  followAudit(
+    position: AuditPosition,
+    limit: number,
+  ): Promise<{ readonly entries: readonly NumberedEntry[]; readonly position: AuditPosition }>;
+  /** Adds an entry about a feed, which changes records in many transactions. */
+  addAudit(by: Author, target: string, details: AuditEntry['details']): Promise<void>;
 }

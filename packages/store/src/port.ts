@@ -1,17 +1,13 @@
 /** The storage port: what the service needs of a database. Every engine passes the same test suite. */
-
 import type { Metric } from '@partner-network/common/observability/metric';
 import type { Environment } from '@partner-network/contract/environments';
 import type { Operation } from '@partner-network/contract/operations';
 import type { Scope } from '@partner-network/contract/permissions';
-import type { Accounts, ApiKey, AuditLog, Author, GrantStatus, Partner } from './accounts.ts';
-import type { AdminKeys } from './admin-keys.ts';
+import type { Accounts, AdminKeys, ApiKey, GrantStatus, Partner } from './accounts.ts';
 import { StoreUnavailable } from './errors.ts';
-import type { Receipts, Usage } from './journal.ts';
-import type { Served } from './served.ts';
+import type { AuditLog, Author, Receipts, Usage } from './journal.ts';
 
 export * from './accounts.ts';
-export * from './admin-keys.ts';
 export * from './errors.ts';
 export * from './journal.ts';
 
@@ -201,8 +197,37 @@ export type MoveCounts = Readonly<Record<'created' | 'changed' | 'unchanged', Mo
 };
 export type MovedCounts = Readonly<Record<'partners' | 'keys', number>>;
 
-export interface Store extends Served, Reads, Accounts, AdminKeys, Imports, Receipts, Usage, AuditLog {
+/** The schema versions before and after, and, on Citus, the tables that are and are not distributed. */
+export interface Migration {
+  readonly from: number;
+  readonly to: number;
+  readonly distributed?: readonly string[];
+  readonly local?: readonly string[];
+}
+
+/** Whose keys: those of partners, or those of the administrative service. */
+export type KeyOwner = 'partners' | 'administration';
+
+export interface Store extends Reads, Accounts, AdminKeys, Imports, Receipts, Usage, AuditLog {
   readonly environment: Environment;
+  /** The path of the embedded database; host and name of a Postgres database. */
+  readonly location: string;
+  /** What opening the database did to its schema. */
+  readonly migration: Migration;
+  /** When the first key expires of those that work at this time. Undefined if none expires. */
+  firstExpiry(of: KeyOwner, at: string): Promise<string | undefined>;
+  /**
+   * Adds an entry to the audit log and rolls it back: what fails this fails every change. Rejects with
+   * StoreLocked if another process holds a lock, which says nothing about changes.
+   */
+  tryWrite(): Promise<void>;
+  /** The number of other instances that serve this database. Only Postgres knows. */
+  otherInstances?(): Promise<number>;
+  /**
+   * Reports what happened if the files of the database are replaced or removed, and undefined if they are
+   * back. Only the embedded database has files, and only `serve`, `admin` and feeds watch them.
+   */
+  onFileFailure?(listener: (failure: string | undefined) => void): void;
   readonly metrics: readonly Metric[];
   /** Adds a key that will seal cursors. Old keys open cursors until they expire, or are deleted now. */
   rotateCursorKey(old: 'keep' | 'discard', by: Author): Promise<CursorKeyRotation>;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { statementsOf } from '../src/postgres/script.ts';
+import { statementsOf } from '../src/postgres/migrate.ts';
 
 interface Rule {
   /** Matched against a statement in lower case with single spaces. */

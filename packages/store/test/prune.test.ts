@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { receiptsBounds } from '../../common/src/bounds/service.ts';
 import { byTest } from '../../testkit/fixtures/fixture.ts';
-import { createPruning } from '../src/sql/prune.ts';
+import { createPruning } from '../src/sql/journal.ts';
 import { plainSql } from '../src/sqlite/engine.ts';
 
 test('two commands that prune at once leave no old row', async () => {

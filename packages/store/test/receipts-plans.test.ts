@@ -6,7 +6,7 @@ import { byTest } from '../../testkit/fixtures/fixture.ts';
 import { connectTo } from '../../testkit/servers/postgres.ts';
 import { migratedDatabase } from '../../testkit/service/database.ts';
 import type { ReceiptsQuery } from '../src/port.ts';
-import { createReceiptReads } from '../src/sql/receipts.ts';
+import { createReceiptReads } from '../src/sql/journal.ts';
 import type { Value } from '../src/sql/statement.ts';
 import { migrate, receiptsSchema } from '../src/sqlite/migrate.ts';
 import { receiptAt } from './suite/receipts.ts';

@@ -6,7 +6,7 @@ import { digestOfKey } from '../../service/src/auth/api-key.ts';
 import { fillFixture, keys } from '../../testkit/fixtures/fixture.ts';
 import { connectTo } from '../../testkit/servers/postgres.ts';
 import { openTestDatabase } from '../../testkit/service/database.ts';
-import { keyOnFile, nearestKey } from '../src/sql/keys/keys.ts';
+import { keyOnFile, nearestKey } from '../src/sql/keys.ts';
 import type { Row } from '../src/sql/statement.ts';
 
 /** Before the first stored digest, after the last, and of a key that was never issued. */

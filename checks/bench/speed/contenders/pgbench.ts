@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { postgresBounds } from '../../../../packages/common/src/bounds/store.ts';
-import { planSettings } from '../../../../packages/store/src/postgres/connections/session.ts';
+import { planSettings } from '../../../../packages/store/src/postgres/connections/connection.ts';
 import { brandsPage } from '../../../../packages/store/src/postgres/statements.ts';
 import { temporaryFolder } from '../../../../packages/testkit/fixtures/folder.ts';
 import { programsFolder } from '../../../../packages/testkit/servers/postgres-programs.ts';

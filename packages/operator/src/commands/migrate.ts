@@ -1,6 +1,6 @@
 import { addedIn, flag } from '@partner-network/common/command-line/options';
 import { databaseConfig, needsPostgres } from '@partner-network/service/settings/database';
-import type { Migration } from '@partner-network/store/served';
+import type { Migration } from '@partner-network/store/port';
 import { onDatabase } from './database.ts';
 
 export const migrate = onDatabase({

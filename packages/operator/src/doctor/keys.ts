@@ -3,7 +3,7 @@ import { cursorsBounds } from '@partner-network/common/bounds/service';
 import { asOne, type Finding, failed, ok, warning } from '@partner-network/common/finding';
 import { toTime } from '@partner-network/common/times';
 import type { Inspection } from '@partner-network/store/inspection';
-import { expiringAdminKeys, expiringKeys, replacedKeys } from '@partner-network/store/sql/keys/keys';
+import { expiringAdminKeys, expiringKeys, replacedKeys } from '@partner-network/store/sql/keys';
 import type { Row } from '@partner-network/store/sql/statement';
 
 const dayMs = 86_400_000;

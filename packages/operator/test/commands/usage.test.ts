@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toTime } from '../../../common/src/times.ts';
 import type { UsageCount } from '../../../store/src/port.ts';
-import { startOf } from '../../../store/src/sql/usage.ts';
+import { startOf } from '../../../store/src/sql/journal.ts';
 import { fillFixture, keys } from '../../../testkit/fixtures/fixture.ts';
 import { assertFailed, commandLine, withPartners } from '../../../testkit/fixtures/run.ts';
 import { serveSandbox } from '../../../testkit/fixtures/served.ts';

@@ -2,11 +2,11 @@ import { observabilityBounds } from '@partner-network/common/bounds/common';
 import { type MetricRead, metric, readMetrics } from '@partner-network/common/observability/metric';
 import { within } from '@partner-network/common/timeout';
 import { toTime } from '@partner-network/common/times';
-import type { KeyOwner, Served } from '@partner-network/store/served';
+import type { KeyOwner, Store } from '@partner-network/store/port';
 
 /** Reads the metric of the key that expires first: absent if no key expires, or if that is not known. */
 export function createKeyExpiry(
-  { firstExpiry }: Pick<Served, 'firstExpiry'>,
+  { firstExpiry }: Pick<Store, 'firstExpiry'>,
   of: KeyOwner,
   nowMs = Date.now,
 ): () => Promise<readonly MetricRead[]> {

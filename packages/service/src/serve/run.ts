@@ -6,7 +6,7 @@ import { ownVersion } from '@partner-network/common/process';
 import { createStopSignal } from '@partner-network/common/signals';
 import { basePath } from '@partner-network/contract/operations';
 import { startHealth } from '@partner-network/http/health';
-import type { Served } from '@partner-network/store/served';
+import type { Store } from '@partner-network/store/port';
 import type { Logger } from 'pino';
 import type { ServeSettings } from '../settings/serve.ts';
 import { drainOn } from './drain.ts';
@@ -83,18 +83,18 @@ export async function serveUntilStopped(settings: ServeSettings, open: Open, out
   log.info({ duration_ms: Math.round(performance.now() - signaledMs) }, 'stopped');
 }
 
-function isUpgraded({ migration: { from, to } }: Served): boolean {
+function isUpgraded({ migration: { from, to } }: Store): boolean {
   return from !== to;
 }
 
-function databaseText(engine: 'sqlite' | 'postgres', served: Served): string {
-  const { from, to } = served.migration;
-  const schema = isUpgraded(served) ? `upgraded from schema ${from} to ${to}` : `schema ${to}`;
-  return `${engine === 'sqlite' ? 'the embedded database' : 'Postgres'} ${served.location} (${schema})`;
+function databaseText(engine: 'sqlite' | 'postgres', store: Store): string {
+  const { from, to } = store.migration;
+  const schema = isUpgraded(store) ? `upgraded from schema ${from} to ${to}` : `schema ${to}`;
+  return `${engine === 'sqlite' ? 'the embedded database' : 'Postgres'} ${store.location} (${schema})`;
 }
 
 /** Warns now and every hour if each of several instances limits by itself. Returns a function to stop. */
-export function warnOfInstances({ otherInstances }: Pick<Served, 'otherInstances'>, log: Logger): () => void {
+export function warnOfInstances({ otherInstances }: Pick<Store, 'otherInstances'>, log: Logger): () => void {
   const look = async () => {
     // Without an answer there is nothing to say: an outage of the database is reported elsewhere.
     const others = (await otherInstances?.().catch(() => 0)) ?? 0;

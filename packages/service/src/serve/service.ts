@@ -8,7 +8,6 @@ import { createRequestMetrics } from '@partner-network/http/request-metrics';
 import { createHttpServer, listen, portOf, serveSite } from '@partner-network/http/server/server';
 import { openStore } from '@partner-network/store/engines';
 import type { Store } from '@partner-network/store/port';
-import type { Served } from '@partner-network/store/served';
 import type { Logger } from 'pino';
 import { openCursors } from '../cursors/key-refresh.ts';
 import { type OpenLimiters, openLimiters } from '../limiter/open.ts';
@@ -21,7 +20,7 @@ import { createApp, type Parts } from './app.ts';
 /** A service that listens: one process, or a supervisor with its workers. */
 export interface Serving {
   readonly publicUrl: string;
-  readonly database: Served;
+  readonly database: Store;
   /** Where it listens. Differs from `publicUrl` behind a proxy. */
   readonly address: string;
   /** Resolves if requests can be answered, to a sentence for each part that does not work. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { postgresBounds } from '../../../common/src/bounds/store.ts';
-import { planSettings } from '../../../store/src/postgres/connections/session.ts';
+import { planSettings } from '../../../store/src/postgres/connections/connection.ts';
 import * as statements from '../../../store/src/postgres/statements.ts';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import type { Caller } from '../../../testkit/fixtures/http.ts';

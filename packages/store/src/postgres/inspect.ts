@@ -7,16 +7,23 @@ import type { Environment } from '@partner-network/contract/environments';
 import type { Inspected } from '../inspection.ts';
 import { StoreUnavailable } from '../port.ts';
 import { triedStatement } from '../sql/audit.ts';
-import { readLastUses } from '../sql/receipts.ts';
+import { readLastUses } from '../sql/journal.ts';
 import { Unusable } from '../sql/schema.ts';
-import { type Miss, type Reached, reach, searchPrimary, withoutPrimary } from './connections/connect.ts';
-import { addressOf, type Connection, tryStatement } from './connections/connection.ts';
+import { addressOf, type Connection, instancesBeside, tryStatement } from './connections/connection.ts';
 import { translated, unreachable } from './connections/errors.ts';
 import { positionOf } from './connections/replicas.ts';
-import { examine, examineReplica, isCopy } from './connections/server.ts';
-import { inspectNodes } from './distribution/inspect-nodes.ts';
+import {
+  examine,
+  examineReplica,
+  isCopy,
+  type Miss,
+  type Reached,
+  reach,
+  searchPrimary,
+  withoutPrimary,
+} from './connections/server.ts';
+import { inspectNodes } from './distribution/nodes.ts';
 import { hasCitus, replicasOfCitus } from './distribution/tables.ts';
-import { instancesBeside } from './instances.ts';
 import { migrations, requireServer, stampOf, traitsOf } from './migrate.ts';
 import { privilegesOf } from './privileges.ts';
 import { replayed, type Statement, written } from './statements.ts';

@@ -5,7 +5,7 @@ import { OperatorError } from '@partner-network/common/errors';
 import { toTime } from '@partner-network/common/times';
 import type { Environment } from '@partner-network/contract/environments';
 import { type Client, DatabaseError } from 'pg';
-import type { Migration } from '../served.ts';
+import type { Migration } from '../port.ts';
 import {
   type Migrations,
   migrationsIn,
@@ -16,7 +16,6 @@ import {
   usableVersion,
 } from '../sql/schema.ts';
 import { begin } from './connections/connection.ts';
-import { statementsOf } from './script.ts';
 
 export const migrations = migrationsIn(new URL('./migrations/', import.meta.url));
 
@@ -184,4 +183,17 @@ export function requireServer({ version, version_name, encoding }: Traits): void
   if (encoding !== 'UTF8') {
     throw new Unusable(`The database's encoding is ${encoding}`, 'create it with encoding UTF8');
   }
+}
+
+/** Quoted text, comments and semicolons: the parts of a script that decide where a statement ends. */
+const part = /--[^\n]*|\/\*.*?\*\/|'[^']*'|"[^"]*"|(\$\w*\$).*?\1|;|./gs;
+
+/** The statements of an SQL script, without comments. A semicolon in quotes does not end one. */
+export function statementsOf(script: string): string[] {
+  const statements = [''];
+  for (const [text] of script.matchAll(part)) {
+    if (text === ';') statements.push('');
+    else if (!/^(--|\/\*)/.test(text)) statements[statements.length - 1] += text;
+  }
+  return statements.flatMap((statement) => statement.trim() || []);
 }

@@ -1,41 +1,53 @@
 import { adminBounds } from '@partner-network/common/bounds/operator';
+import { cursorsBounds } from '@partner-network/common/bounds/service';
 import { postgresBounds } from '@partner-network/common/bounds/store';
 import { within } from '@partner-network/common/timeout';
 import type { Environment } from '@partner-network/contract/environments';
 import type { Purpose, StoreOptions } from '../address.ts';
-import type { Store } from '../port.ts';
-import type { Migration } from '../served.ts';
+import type { Migration, Store } from '../port.ts';
 import { createAccounts } from '../sql/accounts.ts';
 import { createAuditLog, triedStatement } from '../sql/audit.ts';
 import { createRotation } from '../sql/cursor-keys.ts';
-import { createAdminKeys } from '../sql/keys/admin-keys.ts';
-import { createExpiry } from '../sql/keys/keys.ts';
+import { createAdminKeys } from '../sql/key-changes.ts';
+import { createExpiry } from '../sql/keys.ts';
 import { createMoves } from '../sql/moves.ts';
-import { connectToPrimary } from './connections/connect.ts';
-import { addressOf, type Connection, tryStatement, urlUnderName } from './connections/connection.ts';
+import {
+  addressOf,
+  type Connection,
+  instancePrefix,
+  instancesBeside,
+  tryStatement,
+  urlUnderName,
+} from './connections/connection.ts';
 import { late, translated, unreachable } from './connections/errors.ts';
 import { Pool, type PoolSettings } from './connections/pool.ts';
 import { PrimaryWatch } from './connections/primary-watch.ts';
 import { createReplicas } from './connections/replicas.ts';
-import { examine } from './connections/server.ts';
-import { rotationOptions } from './cursor-keys.ts';
+import { connectToPrimary, examine } from './connections/server.ts';
 import { distribute, requireDistributable } from './distribution/distribute.ts';
 import { createReadiness } from './distribution/nodes.ts';
 import { limitSlowNodes } from './distribution/slow-nodes.ts';
 import { hasCitus, replicasOfCitus, tablesOf } from './distribution/tables.ts';
-import { createExport } from './exports.ts';
-import { importLock } from './import-locks.ts';
 import { createImports } from './imports/imports.ts';
-import { instancePrefix, instancesBeside } from './instances.ts';
+import { importLock } from './imports/kind-writes.ts';
 import { migrate, requireCurrent } from './migrate.ts';
 import { requirePrivileges } from './privileges.ts';
-import { createReads } from './reads.ts';
+import { createExport, createReads } from './reads.ts';
 import { createReceipts } from './receipts.ts';
 
 /** An erasure waits for imports of the customer's records, and they wait for it. */
 const grantLocks = {
   createGrant: [importLock('grants', 'shared')],
   eraseCustomer: [importLock('balances', 'exclusive'), importLock('grants', 'exclusive')],
+};
+
+/** "PNck" is a lock that a rotation holds, so that a concurrent rotation sees the new key. */
+const rotationOptions = {
+  locks: [
+    `set local lock_timeout = ${cursorsBounds.keyLockMs}`,
+    `select pg_advisory_xact_lock(${0x504e636b})`,
+  ],
+  clock: 'select clock_timestamp() as now',
 };
 
 /** For readers of the audit log. */

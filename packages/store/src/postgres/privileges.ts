@@ -1,5 +1,4 @@
 /** Compares the current role with what its duty needs: what is missing, and what is too much. */
-
 import { OperatorError } from '@partner-network/common/errors';
 import { type Finding, failed, ok, skipped, warning } from '@partner-network/common/finding';
 import type { Client } from 'pg';

@@ -1,11 +1,12 @@
+import { storeBounds } from '@partner-network/common/bounds/store';
 import { note } from '@partner-network/common/observability/span';
-import type { BalancesAnswer, Page, Reads } from '../port.ts';
-import { livingKeys, type StoredCursorKey } from '../sql/cursor-keys.ts';
-import { keyOnFile } from '../sql/keys/keys.ts';
+import type { BalancesAnswer, Page, Reads, Store } from '../port.ts';
+import { livingKeys, type StoredCursorKey, selectCursorKeys } from '../sql/cursor-keys.ts';
+import { exportQuery } from '../sql/exports.ts';
+import { keyOnFile } from '../sql/keys.ts';
 import type { Value } from '../sql/statement.ts';
 import type { Pool, Rows } from './connections/pool.ts';
 import type { Replicas } from './connections/replicas.ts';
-import { cursorKeys } from './cursor-keys.ts';
 import type { OnNode } from './distribution/slow-nodes.ts';
 import {
   balancesUnderAnyGrant,
@@ -15,6 +16,12 @@ import {
   keyByDigest,
   type Statement,
 } from './statements.ts';
+
+/** All keys, with the server's time: it decides which of them seals. */
+const cursorKeys: Statement = {
+  name: 'cursor_keys',
+  text: selectCursorKeys(', clock_timestamp() as now'),
+};
 
 const onAnyNode: OnNode = (_table, _value, read) => read(() => {});
 
@@ -71,5 +78,37 @@ function pageFrom(rows: Rows): Page {
     records: (records as string | null) ?? '',
     bytes: (bytes as number | null) ?? 0,
     next: has_more === true ? (last_id as string) : undefined,
+  };
+}
+
+/** Removes the timeouts, because the reader may be slow, and plans for reading all rows. */
+const settings = `
+  set transaction isolation level repeatable read, read only;
+  set local statement_timeout = 0;
+  set local idle_in_transaction_session_timeout = 0;
+  set local cursor_tuple_fraction = 1`;
+
+/** Reads through a cursor on the server: batch by batch, and all from one snapshot. */
+export function createExport(pool: Pool): Store['exportRecords'] {
+  return async (selection, write) => {
+    const { text, values, recordOf } = exportQuery(selection);
+    const { exportBatchBrands, exportBatchRecords } = storeBounds;
+    const size = selection.kind === 'brands' ? exportBatchBrands : exportBatchRecords;
+    const fetch = { text: `fetch ${size} from exported`, rowMode: 'array' as const };
+    const failure = await pool.inTransaction(async (client) => {
+      await client.query(settings);
+      await client.query(`declare exported no scroll cursor for ${text}`, values);
+      for (;;) {
+        const { rows } = await client.query<unknown[]>(fetch);
+        if (rows.length === 0) return undefined;
+        try {
+          await write(rows.map((row) => `${recordOf(row)}\n`).join(''));
+        } catch (error) {
+          // An error of the reader: it passes unchanged, and the connection stays usable.
+          return { error };
+        }
+      }
+    });
+    if (failure !== undefined) throw failure.error;
   };
 }

@@ -1,9 +1,8 @@
 import { receiptsBounds } from '@partner-network/common/bounds/service';
 import { PartlyWritten, type Receipt, type Receipts, type Usage } from '../port.ts';
-import { createReceiptReads } from '../sql/receipts.ts';
-import { createUsage } from '../sql/usage.ts';
+import { createReceiptReads, createUsage } from '../sql/journal.ts';
 import type { Pool } from './connections/pool.ts';
-import { nodesOf } from './distribution/placement.ts';
+import { nodesOf } from './distribution/slow-nodes.ts';
 import type { Statement } from './statements.ts';
 
 /** $1 is a JSON list. Ignores receipts that exist: a batch is sent again if its answer was lost. */

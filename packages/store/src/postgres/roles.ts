@@ -2,7 +2,6 @@
  * The roles of the database, with the least that each needs. `partner-network roles` prints them as SQL,
  * `doctor` compares them with the current role, and the documents and the tests are made from them.
  */
-
 import { places } from './distribution/tables.ts';
 
 /** All columns of a table, or those that are named. */

@@ -1,5 +1,5 @@
 /** The statements of requests. Each names its shard key and reads a short range of an index. */
-import { nearestKey } from '../sql/keys/keys.ts';
+import { nearestKey } from '../sql/keys.ts';
 
 export interface Statement {
   /** Each connection prepares a named statement once. */

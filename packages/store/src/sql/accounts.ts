@@ -2,7 +2,7 @@
 import type { Accounts, ApiKey, Brand, Partner } from '../port.ts';
 import { changeRow, changeStatement } from './audit.ts';
 import { createGrants, type GrantLocks } from './grants.ts';
-import { createKeyChanges, type KeyTable } from './keys/changes.ts';
+import { createKeyChanges, type KeyTable } from './key-changes.ts';
 import { type BoundStatement, createConditions, insert, type Sql, withoutNulls } from './statement.ts';
 
 const partnerColumns = 'id, name, created_at, disabled_at';

@@ -2,7 +2,7 @@
 import { AlreadyExists, type Author, type MoveCounts, type PartnerWithKeys, type Store } from '../port.ts';
 import { apiKeys } from './accounts.ts';
 import { changeStatement } from './audit.ts';
-import { insertKey } from './keys/changes.ts';
+import { insertKey } from './key-changes.ts';
 import { type BoundStatement, type Row, type Sql, withoutNulls } from './statement.ts';
 
 /** One statement reads one snapshot, so every key comes with its partner. */

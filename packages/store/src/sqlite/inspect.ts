@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { type Finding, failed, ok, warning } from '@partner-network/common/finding';
 import type { Environment } from '@partner-network/contract/environments';
 import type { Inspected, Place } from '../inspection.ts';
-import { readLastUses } from '../sql/receipts.ts';
+import { readLastUses } from '../sql/journal.ts';
 import { Unusable } from '../sql/schema.ts';
 import { attempt, plainSql } from './engine.ts';
 import {

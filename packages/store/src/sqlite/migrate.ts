@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { toTime } from '@partner-network/common/times';
 import type { Environment } from '@partner-network/contract/environments';
-import { StoreLocked } from '../port.ts';
-import type { Migration } from '../served.ts';
+import { type Migration, StoreLocked } from '../port.ts';
 import {
   type Migrations,
   migrationsIn,

@@ -9,18 +9,24 @@ import { type Store, StoreLocked } from '../port.ts';
 import { createAccounts } from '../sql/accounts.ts';
 import { createAuditLog } from '../sql/audit.ts';
 import { createRotation } from '../sql/cursor-keys.ts';
-import { createAdminKeys } from '../sql/keys/admin-keys.ts';
-import { createExpiry } from '../sql/keys/keys.ts';
+import { createAdminKeys } from '../sql/key-changes.ts';
+import { createExpiry } from '../sql/keys.ts';
 import { createMoves } from '../sql/moves.ts';
+import { emptyLog, shrinkLog } from './disk-space.ts';
 import { plainSql, translated } from './engine.ts';
-import { createExport } from './exports.ts';
-import { isReadOnly, obstacleTo, openFile, openToInspect, receiptsFileOf, tryWrite } from './file.ts';
+import {
+  cannotOpen,
+  isReadOnly,
+  obstacleTo,
+  openFile,
+  openToInspect,
+  receiptsFileOf,
+  tryWrite,
+} from './file.ts';
 import { type FileWatch, watchFiles } from './file-watch.ts';
 import { databaseSchema, migrate, requireCurrent } from './migrate.ts';
-import { cannotOpen } from './open-error.ts';
-import { createReads } from './reads.ts';
+import { createExport, createReads } from './reads.ts';
 import { createReceipts } from './receipts.ts';
-import { emptyLog, shrinkLog } from './space.ts';
 
 /** One transaction writes at a time, so a number that is missing never comes. */
 const oneAtATime = `select '0' as oldest, '0' as next`;

@@ -1,9 +1,11 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
 import { storeBounds } from '@partner-network/common/bounds/store';
-import { type BalancesAnswer, type Page, type Reads, StoreUnavailable } from '../port.ts';
+import { type BalancesAnswer, type Page, type Reads, type Store, StoreUnavailable } from '../port.ts';
 import { livingKeys, type StoredCursorKey, selectCursorKeys } from '../sql/cursor-keys.ts';
-import { keyOnFile, nearestKey } from '../sql/keys/keys.ts';
-import { translated } from './engine.ts';
+import { exportQuery } from '../sql/exports.ts';
+import { keyOnFile, nearestKey } from '../sql/keys.ts';
+import { numbered, translated } from './engine.ts';
+import { openToInspect } from './file.ts';
 import type { FileWatch } from './file-watch.ts';
 
 /** Without the name of the index, SQLite uses the primary key for the order, and scans all of a partner. */
@@ -117,4 +119,29 @@ function pageStatement(table: string, condition: string): string {
       max(id) as last_id,
       max(id) < (select max(id) from ${table} where ${condition} and id > ?1) as has_more
     from (select id, record from ${table} where ${condition} and id > ?1 order by id limit ?2 + 0)`;
+}
+
+/**
+ * Exports with one statement on its own connection: a statement sees one snapshot for as long as it runs.
+ * Meanwhile the write-ahead log only grows; it is merged into the file after the export.
+ */
+export function createExport(path: string): Store['exportRecords'] {
+  return async (selection, write) => {
+    const { text, values, recordOf } = exportQuery(selection);
+    using db = openToInspect(path, storeBounds.sqliteCommandBusyMs);
+    try {
+      const statement = db.prepare(text);
+      statement.setReturnArrays(true);
+      let lines = '';
+      for (const row of statement.iterate(numbered(values))) {
+        lines += `${recordOf(row as unknown as readonly unknown[])}\n`;
+        if (lines.length < storeBounds.exportChunkCharacters) continue;
+        await write(lines);
+        lines = '';
+      }
+      if (lines !== '') await write(lines);
+    } catch (error) {
+      throw translated(error);
+    }
+  };
 }

@@ -6,15 +6,13 @@ import { OperatorError } from '@partner-network/common/errors';
 import type { Environment } from '@partner-network/contract/environments';
 import type { Purpose } from '../address.ts';
 import { type Author, type Receipt, type Receipts, StoreUnavailable, type Usage } from '../port.ts';
-import { createReceiptReads } from '../sql/receipts.ts';
+import { createReceiptReads, createUsage } from '../sql/journal.ts';
 import type { Sql } from '../sql/statement.ts';
-import { createUsage } from '../sql/usage.ts';
+import { allowRelease, emptyLog, releasePages, shrinkLog } from './disk-space.ts';
 import { plainSql } from './engine.ts';
-import { isReadOnly, openFile, openToInspect, receiptsFileOf } from './file.ts';
+import { cannotOpen, isReadOnly, openFile, openToInspect, receiptsFileOf } from './file.ts';
 import { migrate, receiptsSchema, requireCurrent, stampOf } from './migrate.ts';
-import { cannotOpen } from './open-error.ts';
 import type { BatchWrite } from './receipts-thread.ts';
-import { allowRelease, emptyLog, releasePages, shrinkLog } from './space.ts';
 import { startThread } from './thread-call.ts';
 
 /**

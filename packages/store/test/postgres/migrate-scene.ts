@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import pg from 'pg';
 import { OperatorError } from '../../../common/src/errors.ts';
+import type { Migration } from '../../src/port.ts';
 import { migrate } from '../../src/postgres/migrate.ts';
-import type { Migration } from '../../src/served.ts';
 import { type Migrations, migrationsIn } from '../../src/sql/schema.ts';
 
 export const ours = migrationsIn(new URL('../../src/postgres/migrations/', import.meta.url));

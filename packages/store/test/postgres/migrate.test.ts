@@ -12,8 +12,8 @@ import {
   withoutOwnServers,
 } from '../../../testkit/servers/postgres.ts';
 import { migratedDatabase } from '../../../testkit/service/database.ts';
+import type { Migration } from '../../src/port.ts';
 import { requireCurrent } from '../../src/postgres/migrate.ts';
-import type { Migration } from '../../src/served.ts';
 import { followedBy, isOperatorError, migrateOn, next, ours } from './migrate-scene.ts';
 
 /** Everything that a migration may change: columns, indexes and settings. */

@@ -10,7 +10,7 @@ import { postgresBounds } from '../../../common/src/bounds/store.ts';
 import type { Lifetime } from '../../../testkit/fixtures/lifetime.ts';
 import { connectTo, databaseLike } from '../../../testkit/servers/postgres.ts';
 import { migratedDatabase, serveOptions } from '../../../testkit/service/database.ts';
-import { planSettings } from '../../src/postgres/connections/session.ts';
+import { planSettings } from '../../src/postgres/connections/connection.ts';
 import { openPostgres } from '../../src/postgres/open.ts';
 import * as statements from '../../src/postgres/statements.ts';
 

@@ -8,8 +8,8 @@ import { OperatorError } from '../../../common/src/errors.ts';
 import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
 import { assertFailed, run, unprivileged } from '../../../testkit/fixtures/run.ts';
 import type { Purpose } from '../../src/address.ts';
+import { cannotOpen } from '../../src/sqlite/file.ts';
 import { openSqlite } from '../../src/sqlite/open.ts';
-import { cannotOpen } from '../../src/sqlite/open-error.ts';
 
 const onLinux = { skip: process.platform !== 'linux' && 'needs /proc and /dev/full of Linux' };
 

@@ -1,11 +1,13 @@
 import { once } from 'node:events';
+import { readFile, stat } from 'node:fs/promises';
 import { connect, Socket } from 'node:net';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { postgresBounds } from '@partner-network/common/bounds/store';
 import { within } from '@partner-network/common/timeout';
 import pg from 'pg';
-import type { BoundStatement } from '../../sql/statement.ts';
-import { type Login, passwordOf } from './password-file.ts';
+import type { BoundStatement, Sql } from '../../sql/statement.ts';
 import type { Prepared } from './prepared.ts';
 
 const { builtins } = pg.types;
@@ -136,4 +138,77 @@ export function urlUnderName(url: string, name: string): string {
 /** Host and port of a server, without user and password. */
 export function addressOf(url: string): string {
   return new URL(url).host || 'localhost';
+}
+
+/** `pg` parses times in this style only. */
+export const timeStyle = '-c datestyle=ISO';
+
+/**
+ * Settings that allow index scans only. Without statistics, as after a large import, the planner would choose
+ * to read or sort whole tables, and the prepared statement would keep that plan.
+ */
+export const indexScansOnly = {
+  enable_seqscan: 'off',
+  enable_bitmapscan: 'off',
+  enable_sort: 'off',
+  enable_incremental_sort: 'off',
+  jit: 'off',
+};
+
+/** The settings of a session that serves requests. On Citus, `examine` sets another plan_cache_mode. */
+export const planSettings = [
+  ...Object.entries(indexScansOnly).map(([name, value]) => `-c ${name}=${value}`),
+  '-c plan_cache_mode=force_generic_plan',
+  timeStyle,
+].join(' ');
+
+/** The fields by which a line of the file is chosen. */
+export interface Login {
+  readonly host: string;
+  readonly port: number;
+  readonly database: string;
+  readonly user: string;
+}
+
+const field = String.raw`((?:\\.|[^:\\])*)`;
+/** `HOST:PORT:DATABASE:USER:PASSWORD`. A colon or a backslash in a field has a backslash before it. */
+const line = new RegExp(`^${[field, field, field, field, '(.+)'].join(':')}$`);
+/** Permissions of the group and of others. */
+const sharedMode = 0o077;
+
+/**
+ * The password of the first line for this login, in the file of PGPASSFILE or in ~/.pgpass, as for psql. `pg`
+ * reads it too, but prints that its next version will not.
+ */
+export async function passwordOf({ host, port, database, user }: Login): Promise<string | undefined> {
+  const path = process.env.PGPASSFILE || join(homedir(), '.pgpass');
+  const found = await stat(path).catch(() => undefined);
+  if (!found?.isFile()) return undefined;
+  if ((found.mode & sharedMode) !== 0)
+    throw new Error(`others may read the password file ${path}: set its mode to 0600`);
+  const login = [host, String(port), database, user];
+  for (const text of (await readFile(path, 'utf8')).split(/\r?\n/)) {
+    const fields = line.exec(text)?.slice(1).map(unescaped);
+    if (fields !== undefined && login.every((value, index) => ['*', value].includes(fields[index]!)))
+      return fields[4];
+  }
+  return undefined;
+}
+
+function unescaped(text: string): string {
+  return text.replace(/\\(.)/g, '$1');
+}
+
+/** The `application_name` of every instance that serves a Postgres database begins with this. */
+export const instancePrefix = 'partner-network serve ';
+
+/** Counts the instances that serve this database, without the one named $2. $1 is the prefix. */
+const countInstances = `
+  select count(distinct application_name)::integer as count from pg_stat_activity
+  where datname = current_database() and starts_with(application_name, $1) and application_name <> $2`;
+
+/** Every role may see the `application_name` of a connection. */
+export async function instancesBeside(rows: Sql['rows'], instance = ''): Promise<number> {
+  const [counted] = await rows(countInstances, instancePrefix, `${instancePrefix}${instance}`);
+  return Number(counted!.count);
 }

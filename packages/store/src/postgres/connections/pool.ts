@@ -7,11 +7,10 @@ import type { StoreOptions } from '../../address.ts';
 import { StoreUnavailable } from '../../port.ts';
 import type { Row, Sql, Value } from '../../sql/statement.ts';
 import { replayed, type Statement } from '../statements.ts';
-import { begin, Connection, urlUnderName } from './connection.ts';
+import { begin, Connection, planSettings, timeStyle, urlUnderName } from './connection.ts';
 import { breaksConnection, late, translated, unreachable } from './errors.ts';
 import { runPrepared } from './prepared.ts';
 import type { Source } from './server.ts';
-import { planSettings, timeStyle } from './session.ts';
 
 export interface PoolSettings extends Pick<StoreOptions, 'connections' | 'keepsSession'> {
   readonly source: Source;

@@ -2,10 +2,9 @@ import { postgresBounds } from '@partner-network/common/bounds/store';
 import { createWaitQueue } from '@partner-network/common/timeout';
 import type { Environment } from '@partner-network/contract/environments';
 import { StoreUnavailable } from '../../port.ts';
-import type { Reached } from './connect.ts';
 import { addressOf, Connection } from './connection.ts';
 import { unreachable } from './errors.ts';
-import { examine, identify, isSame, refuseOtherRole, type Server, succeeds } from './server.ts';
+import { examine, identify, isSame, type Reached, refuseOtherRole, type Server, succeeds } from './server.ts';
 
 /**
  * Knows where the primary is. It identifies the server every `lookMs` over a connection of its own.

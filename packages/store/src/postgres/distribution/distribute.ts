@@ -1,9 +1,7 @@
 /** `migrate --distribute`: spreads the tables of a database over the nodes of a Citus cluster. */
-
 import { OperatorError } from '@partner-network/common/errors';
 import { type Client, DatabaseError } from 'pg';
-import { begin } from '../connections/connection.ts';
-import { indexScansOnly } from '../connections/session.ts';
+import { begin, indexScansOnly } from '../connections/connection.ts';
 import { limitLocks, oneNodeAtATime } from '../migrate.ts';
 import { hasCitus, places, tablesOf } from './tables.ts';
 

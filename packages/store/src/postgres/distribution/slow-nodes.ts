@@ -1,7 +1,6 @@
 import { postgresBounds } from '@partner-network/common/bounds/store';
 import { StoreUnavailable } from '../../port.ts';
 import type { Sql } from '../../sql/statement.ts';
-import { nodesOf } from './placement.ts';
 
 /**
  * Reads rows of a table that belong to a partner or a customer, all of them on one node. `read` calls `begun`
@@ -55,3 +54,15 @@ export function limitSlowNodes(ask: Sql['rows'], most: number): OnNode {
     }
   };
 }
+
+/**
+ * $1 a distributed table, $2 a JSON list of values of its distribution column: the node of each value. Reads
+ * the coordinator's catalog only, so it works while a node is down.
+ */
+export const nodesOf = `
+  select value, groupid as node
+  from (
+    select value, get_shard_id_for_distribution_column($1::text::regclass, value) as shardid
+    from json_array_elements_text($2) offset 0
+  ) as given
+  join pg_dist_placement using (shardid)`;

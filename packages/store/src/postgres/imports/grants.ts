@@ -3,7 +3,7 @@ import type { ImportResult } from '../../port.ts';
 import { type GrantLine, judge, type StoredGrant } from '../../sql/consent.ts';
 import { sameId } from '../../sql/imports.ts';
 import { fetched, type KindWrites, lookUp, type Query, type Row } from './kind-writes.ts';
-import { type Nodes, near } from './near.ts';
+import { type Nodes, near } from './local-copies.ts';
 
 const columns = ['partner_id', 'action', 'status', 'expires_at', 'created_at', 'updated_at'];
 

@@ -1,8 +1,8 @@
+import { postgresBounds } from '@partner-network/common/bounds/store';
 import type { Imports } from '../../port.ts';
 import type { Sql } from '../../sql/statement.ts';
 import type { Connection } from '../connections/connection.ts';
 import { Run } from './run.ts';
-import { watchLocks } from './watch-locks.ts';
 
 /** `connect` opens a connection under a name. `rows` runs a statement on another connection. */
 export function createImports(connect: (name: string) => Promise<Connection>, rows: Sql['rows']): Imports {
@@ -25,5 +25,34 @@ export function createImports(connect: (name: string) => Promise<Connection>, ro
         throw error;
       }
     },
+  };
+}
+
+/** $1 is the process of a session on the server. */
+const blockers = `
+  select pid, application_name from pg_stat_activity where pid = any (pg_blocking_pids($1)) order by pid`;
+
+/** Reports which sessions hold a lock that this session waits for. Returns a function that ends the watch. */
+export function watchLocks(rows: Sql['rows'], connection: Connection, onWait: (what: string) => void) {
+  const { processID } = connection as unknown as { processID: number };
+  let isLooking = false;
+  let hasEnded = false;
+
+  async function look(): Promise<void> {
+    if (isLooking) return;
+    isLooking = true;
+    // Without an answer the import itself reports the outage.
+    const found = await rows(blockers, processID).catch(() => []);
+    isLooking = false;
+    const names = found.map(({ pid, application_name }) => `${application_name || 'a session'} (pid ${pid})`);
+    if (names.length === 0 || hasEnded) return;
+    onWait(`Waiting for a lock that is held on the database server by ${names.join(', ')}.`);
+  }
+
+  const timer = setInterval(look, postgresBounds.lockWatchMs);
+  timer.unref();
+  return () => {
+    hasEnded = true;
+    clearInterval(timer);
   };
 }

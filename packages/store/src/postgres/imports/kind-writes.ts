@@ -1,6 +1,6 @@
 import type { QueryResult } from 'pg';
-import type { ImportResult, Missing } from '../../port.ts';
-import type { UndoFile } from '../../sql/undo.ts';
+import type { ImportKind, ImportResult, Missing } from '../../port.ts';
+import type { UndoFile } from '../../sql/exports.ts';
 
 export type Query = (text: string, values?: unknown[]) => Promise<QueryResult>;
 
@@ -70,4 +70,17 @@ export const types: Readonly<Record<string, string>> = {
 /** Joins each row with its row of a table. The limit keeps the planner from joining in another way. */
 export function lookUp(table: string, alias: string, on: string): string {
   return `left join lateral (select * from ${table} ${alias} where ${on} limit 1) ${alias} on true`;
+}
+
+/** "PNet", and a number for each kind of records. */
+const lock = 0x504e6574;
+const numbers: Readonly<Record<ImportKind, number>> = { brands: 1, balances: 2, grants: 3 };
+
+/**
+ * Takes a lock on all records of a kind until the transaction ends. Updates of records share it. A
+ * transaction that needs to know that nobody adds a record, such as a deletion, takes it exclusively.
+ */
+export function importLock(kind: ImportKind, mode: 'shared' | 'exclusive'): string {
+  const suffix = mode === 'shared' ? '_shared' : '';
+  return `select pg_advisory_xact_lock${suffix}(${lock}, ${numbers[kind]})`;
 }

@@ -1,10 +1,10 @@
 import { storeBounds } from '@partner-network/common/bounds/store';
 import { rejectErased } from '../../sql/consent.ts';
+import { type UndoFile, undoLines } from '../../sql/exports.ts';
 import { importColumns, type RecordKind, sameId } from '../../sql/imports.ts';
 import { countOutcomes, outcomesOf, RecordStatements } from '../../sql/record-statements.ts';
-import { type UndoFile, undoLines } from '../../sql/undo.ts';
 import { fetched, type KindWrites, lookUp, type Query, type Staged, types } from './kind-writes.ts';
-import { type Nodes, near } from './near.ts';
+import { type Nodes, near } from './local-copies.ts';
 
 /**
  * Writes brands or balances from the table `staged`, in one of two ways:

@@ -13,17 +13,15 @@ import {
   UncertainCommit,
 } from '../../port.ts';
 import { importStatement } from '../../sql/audit.ts';
+import { undoFileOf } from '../../sql/exports.ts';
 import { grantLineColumns, hasGone, importColumns, isKept as isWriteKept } from '../../sql/imports.ts';
-import { undoFileOf } from '../../sql/undo.ts';
 import { begin, type Connection } from '../connections/connection.ts';
 import { translated } from '../connections/errors.ts';
 import { hasCitus } from '../distribution/tables.ts';
-import { importLock } from '../import-locks.ts';
-import { copy, copyNew } from './copy.ts';
+import { type Batch, copy, copyNew, Outbox } from './copy.ts';
 import { createGrantWrites } from './grants.ts';
-import { type KindWrites, type Merged, type Query, types } from './kind-writes.ts';
-import { createNodes } from './near.ts';
-import { type Batch, Outbox } from './outbox.ts';
+import { importLock, type KindWrites, type Merged, type Query, types } from './kind-writes.ts';
+import { createNodes } from './local-copies.ts';
 import { RecordWrites } from './records.ts';
 
 /**

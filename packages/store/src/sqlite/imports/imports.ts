@@ -14,8 +14,7 @@ import {
 } from '../../port.ts';
 import { isKept } from '../../sql/imports.ts';
 import { startThread } from '../thread-call.ts';
-import type { Rows } from './kind-writes.ts';
-import { createRows } from './rows.ts';
+import { createRows, type Rows } from './kind-writes.ts';
 import { ImportWrites, type WriteRequest } from './writes.ts';
 
 /** Rows as JSON: copying thousands of values into a thread takes twice as long as one text. */

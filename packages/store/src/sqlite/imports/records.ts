@@ -3,9 +3,9 @@ import { storeBounds } from '@partner-network/common/bounds/store';
 import { toTime } from '@partner-network/common/times';
 import type { Missing } from '../../port.ts';
 import { rejectErased } from '../../sql/consent.ts';
+import { type UndoFile, undoLines } from '../../sql/exports.ts';
 import { importColumns, type RecordKind, hasGone as selectHasGone } from '../../sql/imports.ts';
 import { countOutcomes, type Dialect, outcomesOf, RecordStatements } from '../../sql/record-statements.ts';
-import { type UndoFile, undoLines } from '../../sql/undo.ts';
 import type { KindWrites, Tally } from './kind-writes.ts';
 
 /** SQLite looks up each row of a left join by the primary key. */

@@ -1,13 +1,12 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import type { ImportBegin, ImportKind, ImportResult, ImportWrite, Missing } from '../../port.ts';
 import { importStatement } from '../../sql/audit.ts';
+import { undoFileOf } from '../../sql/exports.ts';
 import { importColumns, isKept } from '../../sql/imports.ts';
-import { undoFileOf } from '../../sql/undo.ts';
 import { attempt, numbered, transaction } from '../engine.ts';
 import { createGrantWrites } from './grants.ts';
-import type { KindWrites, Rows, Staged, Tally } from './kind-writes.ts';
+import { type KindWrites, type Rows, type Staged, stagedColumns, type Tally } from './kind-writes.ts';
 import { createRecordWrites } from './records.ts';
-import { stagedColumns } from './rows.ts';
 
 /** Also used for sorting: with SQLite's default of 2 MB, a million rows are sorted in a thousand pieces. */
 const cacheKibibytes = 16 * 1024;

@@ -1,8 +1,7 @@
 import { doctorBounds } from '@partner-network/common/bounds/operator';
 import type { Scope } from '@partner-network/contract/permissions';
-import type { KeyOnFile } from '../../port.ts';
-import type { KeyOwner, Served } from '../../served.ts';
-import type { Sql } from '../statement.ts';
+import type { KeyOnFile, KeyOwner, Store } from '../port.ts';
+import type { Sql } from './statement.ts';
 
 /**
  * Selects the key with this digest, or a neighbor in the order of digests. An unknown key then costs as much
@@ -95,7 +94,7 @@ const firstExpiry: Readonly<Record<KeyOwner, string>> = {
   administration: 'select min(expires_at) as at from admin_keys where expires_at > $1 and revoked_at is null',
 };
 
-export function createExpiry(sql: Sql): Pick<Served, 'firstExpiry'> {
+export function createExpiry(sql: Sql): Pick<Store, 'firstExpiry'> {
   return {
     firstExpiry: async (of, at) =>
       ((await sql.rows(firstExpiry[of], at))[0]!.at as string | null) ?? undefined,

@@ -2,7 +2,6 @@
  * Copies of rows that Citus keeps on other nodes. It cannot look a stored row up for each row of a temporary
  * table, so the rows that the lines concern are copied into temporary tables first.
  */
-
 import type { ImportKind } from '../../port.ts';
 import { deletionsOf, importColumns, sameId } from '../../sql/imports.ts';
 import { lookUp, type Query, type Staged } from './kind-writes.ts';

@@ -1,0 +1,168 @@
+/** Reads and deletes receipts and counts of answers, in SQL that both engines understand. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { receiptsBounds } from '@partner-network/common/bounds/service';
+import { latestTimeMs, toTime } from '@partner-network/common/times';
+import type { Author, JournalWrites, Receipt, Receipts, Usage, UsageCount, UsageQuery } from '../port.ts';
+import { changeStatement } from './audit.ts';
+import { createConditions, type Row, type Sql } from './statement.ts';
+
+const columns = 'at, request_id, partner_id, key_id, customer_id, grant_id, outcome';
+
+/**
+ * `listed` is the engine's expression for the rows of the JSON list $1, each with a column `value`. `audit`
+ * runs a statement on the database of the audit log, which may be another file.
+ */
+export function createReceiptReads(
+  rows: Sql['rows'],
+  listed: string,
+  audit: Sql['rows'],
+): Omit<Receipts, keyof JournalWrites> {
+  const { count, prune } = createPruning(rows, audit, 'receipts');
+  return {
+    listReceipts: async (query) => {
+      const { requestId, partnerId, keyId, customerId, outcome, since, until, after, limit } = query;
+      const { values, parameter, add, addEqual, addSpan, text } = createConditions();
+      const isGranted = outcome === 'GRANTED';
+      // A request has one receipt, a customer few, a partner may have millions.
+      const used = addEqual({
+        request_id: requestId,
+        customer_id: customerId,
+        outcome: isGranted ? undefined : outcome,
+        partner_id: partnerId,
+      });
+      // The index has only refused requests. Almost all others are granted, and are found by time.
+      const isIndexed = used === 'outcome' ? `outcome <> 'GRANTED'` : 'true';
+      if (isGranted) add(outcome, (granted) => `outcome = ${granted}`);
+      add(keyId, (value) => `key_id = ${value}`);
+      addSpan(since, until);
+      add(after?.at, (at) => `(at, request_id) < (${at}, ${parameter(after!.request_id)})`);
+      const found = await rows(
+        `select ${columns} from receipts where ${isIndexed} and ${text()}
+        order by at desc, request_id desc limit ${parameter(limit)}`,
+        ...values,
+      );
+      return found.map(receiptOfRow);
+    },
+
+    countReceipts: count,
+    pruneReceipts: prune,
+    lastUses: (keyIds) => readLastUses(rows, listed, keyIds),
+  };
+}
+
+/** The last use of each key by key id. `listed` is as above. */
+export async function readLastUses(
+  rows: Sql['rows'],
+  listed: string,
+  keyIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const text = `select key_id, used_at from key_uses where key_id in (select value from ${listed})`;
+  const found = await rows(text, JSON.stringify(keyIds));
+  return new Map(found.map(({ key_id, used_at }) => [key_id as string, used_at as string]));
+}
+
+function receiptOfRow(row: Row): Receipt {
+  const { customer_id, grant_id, ...rest } = row as unknown as Receipt;
+  // The customer is a part of an index, so a missing customer is stored as ''. A missing grant is null.
+  return { ...rest, ...(customer_id && { customer_id }), ...(grant_id && { grant_id }) };
+}
+
+const names = 'partner_id, key_id, operation, code';
+const order = `at, ${names}`;
+
+const lengthMs = { hour: 3_600_000, day: 86_400_000 };
+
+/** `dayOf` is the engine's expression for the beginning of the day of `at`. `audit` is as for receipts. */
+export function createUsage(rows: Sql['rows'], dayOf: string, audit: Sql['rows']): Usage {
+  const { count, prune } = createPruning(rows, audit, 'usage');
+  const byDay = (condition: string) => `(
+    select ${dayOf} as at, ${names}, sum(count) as count from usage where ${condition} group by 1, ${names}
+  ) as days`;
+
+  return {
+    listUsage: async (query) => {
+      const { partnerId, keyId, since, until, after, limit, by } = query;
+      const { values, parameter, add, addSpan, text } = createConditions();
+      add(partnerId, (value) => `partner_id = ${value}`);
+      add(keyId, (value) => `key_id = ${value}`);
+      addSpan(since && startOf(since, by), until && endOf(until, by));
+      const selected = text();
+      const last = after && [after.from, after.partner_id, after.key_id, after.operation, after.code];
+      const isOlder = last === undefined ? 'true' : `(${order}) < (${last.map(parameter).join(', ')})`;
+      const [from, where] =
+        by === 'day' ? [byDay(selected), isOlder] : ['usage', `${selected} and ${isOlder}`];
+      const newestFirst = order.replaceAll(/\w+/g, '$& desc');
+      const found = await rows(
+        `select ${order}, count from ${from} where ${where}
+        order by ${newestFirst} limit ${parameter(limit)}`,
+        ...values,
+      );
+      return found.map(countOfRow);
+    },
+    countUsage: (olderThan) => count(startOf(olderThan, 'hour')),
+    pruneUsage: (olderThan, author) => prune(startOf(olderThan, 'hour'), author),
+  };
+}
+
+/** The beginning of the hour or day of a time. */
+export function startOf(time: string, unit: UsageQuery['by']): string {
+  const ms = Date.parse(time);
+  return toTime(ms - (((ms % lengthMs[unit]) + lengthMs[unit]) % lengthMs[unit]));
+}
+
+/** The end of the hour or day that contains a time. The start of an hour or day stays unchanged. */
+function endOf(time: string, unit: UsageQuery['by']): string {
+  const start = startOf(time, unit);
+  return start === time ? time : toTime(Math.min(Date.parse(start) + lengthMs[unit], latestTimeMs));
+}
+
+function countOfRow({ at, count, ...row }: Row): UsageCount {
+  return { from: at, ...row, count: Number(count) } as unknown as UsageCount;
+}
+
+/** Deletes old rows, the oldest first. `audit` runs a statement on the database of the audit log. */
+export function createPruning(rows: Sql['rows'], audit: Sql['rows'], table: 'receipts' | 'usage') {
+  async function count(olderThan: string): Promise<number> {
+    const [counted] = await rows(`select count(*) as found from ${table} where at < $1`, olderThan);
+    return Number(counted?.found ?? 0);
+  }
+
+  /**
+   * Deletes a few thousand rows, by time and not by row: a distributed database can do so at once. `isLast`
+   * if no older row is left. A batch that deletes nothing may not be the last: another command may prune.
+   */
+  async function pruneBatch(olderThan: string) {
+    const [last] = await rows(
+      `select at from ${table} where at < $1 order by at limit 1 offset $2`,
+      olderThan,
+      receiptsBounds.pruned - 1,
+    );
+    const removed =
+      last === undefined
+        ? await rows(`delete from ${table} where at < $1 returning 1 as gone`, olderThan)
+        : await rows(`delete from ${table} where at <= $1 returning 1 as gone`, last.at as string);
+    return { removed: removed.length, isLast: last === undefined };
+  }
+
+  /**
+   * The audit entry comes first, because rows are deleted in many transactions, on the embedded database in
+   * another file: if the command is killed, no deletion is without an entry.
+   */
+  async function prune(olderThan: string, by: Author): Promise<number> {
+    const found = await count(olderThan);
+    if (found === 0) return 0;
+    // Fails without the privilege to delete, before an entry says that rows were deleted.
+    await rows(`delete from ${table} where false returning 1 as gone`);
+    await audit(...changeStatement(by, table, { before: olderThan, [table]: found }));
+    let total = 0;
+    for (;;) {
+      const { removed, isLast } = await pruneBatch(olderThan);
+      total += removed;
+      if (isLast) return total;
+      // `serve` can write its own rows between two batches.
+      await wait(receiptsBounds.pruneRestMs);
+    }
+  }
+
+  return { count, prune };
+}

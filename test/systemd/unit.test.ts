@@ -16,8 +16,7 @@ import {
   importGrants,
 } from '../../packages/operator/src/commands/import/import.ts';
 import { ready } from '../../packages/operator/src/commands/ready.ts';
-import { pruneReceipts } from '../../packages/operator/src/commands/receipts.ts';
-import { pruneUsage } from '../../packages/operator/src/commands/usage.ts';
+import { pruneReceipts, pruneUsage } from '../../packages/operator/src/commands/receipts-and-usage.ts';
 import { serveSettings } from '../../packages/service/src/settings/serve.ts';
 import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
 import { executable } from '../../packages/testkit/fixtures/run.ts';

@@ -86,10 +86,8 @@ export const groups: readonly { readonly heading: string; readonly commands: rea
           'partner-network admin --port 8090',
         ],
       }),
-      ...from(() => import('@partner-network/operator/commands/migrate'), {
+      ...from(() => import('@partner-network/operator/commands/schema'), {
         migrate: ['migrate', 'Create the database, or update its schema'],
-      }),
-      ...from(() => import('@partner-network/operator/commands/roles'), {
         printRoles: [
           'roles',
           'Print the SQL of the database roles for Postgres',
@@ -119,14 +117,14 @@ export const groups: readonly { readonly heading: string; readonly commands: rea
   {
     heading: 'For operators, to manage partners, keys, grants and customers',
     commands: [
-      ...from(() => import('@partner-network/operator/commands/partners/partners'), {
+      ...from(() => import('@partner-network/operator/commands/partners'), {
         createPartner: ['partners create', 'Create a partner'],
         listPartners: ['partners list', 'List all partners'],
         disablePartner: ['partners disable', "Refuse all of a partner's keys"],
         enablePartner: ['partners enable', "Accept a disabled partner's keys again"],
         renamePartner: ['partners rename', 'Change the name of a partner'],
       }),
-      ...from(() => import('@partner-network/operator/commands/access/keys'), {
+      ...from(() => import('@partner-network/operator/commands/keys'), {
         createKey: [
           'keys create',
           'Create an API key, which is shown only once',
@@ -136,8 +134,6 @@ export const groups: readonly { readonly heading: string; readonly commands: rea
         findKey: ['keys find', 'Find the owner of a leaked key, without printing the key'],
         revokeKey: ['keys revoke', 'Revoke a key for good'],
         rotateKey: ['keys rotate', 'Replace a key; the old key works for a while longer'],
-      }),
-      ...from(() => import('@partner-network/operator/commands/access/admin-keys'), {
         createAdminKey: [
           'admin-keys create',
           'Create a key of the administrative service, which is shown only once',
@@ -151,7 +147,7 @@ export const groups: readonly { readonly heading: string; readonly commands: rea
           'Replace an administrative key; the old key works for a while longer',
         ],
       }),
-      ...from(() => import('@partner-network/operator/commands/access/grants'), {
+      ...from(() => import('@partner-network/operator/commands/grants'), {
         createGrant: ['grants create', "Let a partner read a customer's balances"],
         listGrants: ['grants list', 'List the grants of a partner or a customer'],
         revokeGrant: [
@@ -160,8 +156,6 @@ export const groups: readonly { readonly heading: string; readonly commands: rea
           'partner-network grants revoke GRANT_1',
           'partner-network grants revoke --customer CUSTOMER_1 --all',
         ],
-      }),
-      ...from(() => import('@partner-network/operator/commands/access/customers'), {
         eraseCustomer: ['customers erase', "Delete a customer's balances and grants for good"],
       }),
     ],
@@ -191,16 +185,12 @@ export const groups: readonly { readonly heading: string; readonly commands: rea
           'partner-network import grants grants.jsonl --dry-run',
         ],
       }),
-      ...from(() => import('@partner-network/operator/commands/import/erasures'), {
+      ...from(() => import('@partner-network/operator/commands/move'), {
         importErasures: ['import erasures', 'Repeat the erasures of another database'],
-      }),
-      ...from(() => import('@partner-network/operator/commands/export'), {
         exportBrands: ['export brands', 'Print the brands of one partner or of all, for an import'],
         exportBalances: ['export balances', 'Print all balances, for an import'],
         exportGrants: ['export grants', 'Print all grants, for an import'],
         exportErasures: ['export erasures', 'Print which customers were erased, for an import'],
-      }),
-      ...from(() => import('@partner-network/operator/commands/partners/move'), {
         exportPartners: ['partners export', 'Print all partners with the digests of their keys'],
         importPartners: ['partners import', 'Import the output of "partners export"; all keys keep working'],
       }),
@@ -220,11 +210,9 @@ export const groups: readonly { readonly heading: string; readonly commands: rea
           'partner-network audit list --target PARTNER_1 --json',
         ],
       }),
-      ...from(() => import('@partner-network/operator/commands/receipts'), {
+      ...from(() => import('@partner-network/operator/commands/receipts-and-usage'), {
         listReceipts: ['receipts list', 'List who requested whose balances, newest first'],
         pruneReceipts: ['receipts prune', 'Delete old receipts'],
-      }),
-      ...from(() => import('@partner-network/operator/commands/usage'), {
         listUsage: [
           'usage list',
           'List how many answers each key got, by operation and code, newest first',

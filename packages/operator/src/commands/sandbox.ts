@@ -21,8 +21,7 @@ import { openStore } from '@partner-network/store/engines';
 import type { Store } from '@partner-network/store/port';
 import type { Logger } from 'pino';
 import { demoAdminKey, demoKeys } from '../demo/data.ts';
-import { fillWithDemo } from '../demo/fill.ts';
-import { fillWithHistory } from '../demo/history.ts';
+import { fillWithDemo, fillWithHistory } from '../demo/fill.ts';
 
 /** Always on this machine only: everybody knows the demo key. */
 type SandboxSettings = ReturnType<typeof resolveSandbox>;

@@ -102,8 +102,8 @@ export function demoBrands({ category, adjectives, nouns }: DemoPartner, seed: n
   });
 }
 
-/** The balances of each customer, in cents. */
-const amounts: Readonly<Record<string, readonly number[]>> = {
+/** In cents. */
+const balancesOfCustomers: Readonly<Record<string, readonly number[]>> = {
   CUSTOMER_1001: [125_050, 9_999, 4_200_000],
   CUSTOMER_1002: [0],
   CUSTOMER_1003: [-4_321],
@@ -120,7 +120,7 @@ const amounts: Readonly<Record<string, readonly number[]>> = {
 
 export function demoBalances(): object[] {
   const random = randomFrom(100);
-  return Object.entries(amounts).flatMap(([customer_id, list], customer) =>
+  return Object.entries(balancesOfCustomers).flatMap(([customer_id, list], customer) =>
     list.map((amount, index) => {
       const createdMs = firstDayMs + (customer * 200 + index) * hourMs;
       return {

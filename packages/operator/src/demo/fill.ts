@@ -1,7 +1,17 @@
+import { hash } from 'node:crypto';
 import { OperatorError } from '@partner-network/common/errors';
 import { toTime } from '@partner-network/common/times';
+import type { ErrorCode } from '@partner-network/contract/errors';
+import type { Operation } from '@partner-network/contract/operations';
 import { digestOfKey } from '@partner-network/service/auth/api-key';
-import { AlreadyExists, type Author, type ImportKind, type Store } from '@partner-network/store/port';
+import {
+  AlreadyExists,
+  type Author,
+  type ImportKind,
+  type Receipt,
+  type Store,
+  type UsageCount,
+} from '@partner-network/store/port';
 import { importValues } from '../ingest/import.ts';
 import { demoAdminKey, demoBalances, demoBrands, demoGrants, demoKeys, demoPartners } from './data.ts';
 
@@ -57,4 +67,134 @@ async function fill(
   const audit = { ...by, target: partnerId ?? kind, source: 'demo data', startedMs: Date.now() };
   const { rejected } = await importValues(store, kind, records, partnerId, audit);
   if (rejected.length > 0) throw new Error(`The demo ${kind} break a rule: ${JSON.stringify(rejected[0])}`);
+}
+
+// The demo history: what partners would have sent in the last 30 days, by a formula of the hour.
+
+const hourMs = 3_600_000;
+const minuteMs = 60_000;
+const dayHours = 24;
+const mostHours = 30 * dayHours;
+
+/** The answers that a key gets in a usual hour, and for balances the customers. */
+interface Stream {
+  readonly key: (typeof demoKeys)[number]['id'];
+  readonly operation: Operation['id'];
+  readonly code: 'OK' | ErrorCode;
+  readonly perHour: number;
+  readonly customers?: readonly number[];
+}
+
+const streams: readonly Stream[] = [
+  { key: 'KEY_NORTHWIND', operation: 'listBrands', code: 'OK', perHour: 240 },
+  { key: 'KEY_NORTHWIND', operation: 'listBrands', code: 'RATE_LIMITED', perHour: 3 },
+  {
+    key: 'KEY_NORTHWIND',
+    operation: 'listBalances',
+    code: 'OK',
+    perHour: 12,
+    customers: [1001, 1002, 1003, 1004, 1005],
+  },
+  { key: 'KEY_NORTHWIND', operation: 'listBalances', code: 'GRANT_EXPIRED', perHour: 1, customers: [1006] },
+  { key: 'KEY_NORTHWIND', operation: 'listBalances', code: 'GRANT_REVOKED', perHour: 0.4, customers: [1007] },
+  { key: 'KEY_NORTHWIND_BRANDS', operation: 'listBrands', code: 'OK', perHour: 30 },
+  { key: 'KEY_NORTHWIND_EXPIRED', operation: 'listBrands', code: 'API_KEY_EXPIRED', perHour: 0.3 },
+  { key: 'KEY_BLUEBIRD', operation: 'listBrands', code: 'OK', perHour: 120 },
+  { key: 'KEY_BLUEBIRD', operation: 'listBrands', code: 'VALUE_TOO_HIGH', perHour: 0.5 },
+  { key: 'KEY_BLUEBIRD', operation: 'listBalances', code: 'OK', perHour: 6, customers: [1010, 1011] },
+  { key: 'KEY_JUNIPER', operation: 'listBrands', code: 'OK', perHour: 45 },
+  { key: 'KEY_JUNIPER', operation: 'listBrands', code: 'INVALID_CURSOR', perHour: 0.4 },
+];
+
+/** In the newest hour, a program of Northwind requests balances with the key that is for brands only. */
+const incident: Stream = {
+  key: 'KEY_NORTHWIND_BRANDS',
+  operation: 'listBalances',
+  code: 'INSUFFICIENT_SCOPES',
+  perHour: 140,
+  customers: [1001, 1002, 1003],
+};
+
+/**
+ * Writes the hours since the last call, up to the current one. Real requests are counted on top, so only the
+ * audit entry shows which hours are written. It comes first, so that nothing is ever counted twice: if this
+ * start is killed, its hours may stay empty.
+ */
+export async function fillWithHistory(store: Store, by: Author, nowMs: number): Promise<void> {
+  const [last] = await store.listAudit({ action: by.action, target: 'usage', limit: 1 });
+  const end = Math.floor(nowMs / hourMs) + 1;
+  const written = Date.parse(String(last?.details.until)) / hourMs || 0;
+  const begin = Math.max(written, end - mostHours);
+  if (begin >= end) return;
+  await store.addAudit(by, 'usage', { source: 'demo data', until: toTime(end * hourMs) });
+  // A day at a time, so that requests are answered meanwhile. The newest day matters most.
+  for (let until = end; until > begin; until -= dayHours) {
+    const sent = answersOf(Math.max(begin, until - dayHours), until, until === end);
+    await store.recordUsage(sent.map(({ usage }) => usage));
+    if (until < end) continue;
+    // Only of the newest day: all days would have about 15,000 receipts.
+    await store.recordReceipts(sent.flatMap((counts) => receiptsOf(counts, nowMs)));
+    const used = sent.filter(({ usage }) => usage.code === 'OK').map(({ usage }) => usage.key_id);
+    const usedAt = toTime(Math.floor(nowMs / minuteMs) * minuteMs);
+    await store.recordKeyUses([...new Set(used)].map((keyId) => ({ keyId, usedAt })));
+  }
+}
+
+/** The counts of these hours. */
+function answersOf(begin: number, end: number, isNewest: boolean): Counts[] {
+  const hours = Array.from({ length: end - begin }, (_, index) => begin + index);
+  const usual = hours.flatMap((hour) => streams.map((stream) => countOf(stream, hour, rhythm(hour))));
+  const all = isNewest ? [...usual, countOf(incident, end - 1, 1)] : usual;
+  return all.filter(({ usage }) => usage.count > 0);
+}
+
+/** From 0 at night to 2 in the afternoon, half of it on weekends, and a little uneven. */
+function rhythm(hour: number): number {
+  const wave = 1 - Math.cos((((hour % 24) - 2) / 12) * Math.PI);
+  // The first day of 1970 was a Thursday.
+  const isWeekend = [2, 3].includes(Math.floor(hour / 24) % 7);
+  return wave * (isWeekend ? 0.5 : 1) * (0.8 + ((hour * 7) % 5) / 10);
+}
+
+interface Counts {
+  readonly stream: Stream;
+  readonly hour: number;
+  readonly usage: UsageCount;
+}
+
+function countOf(stream: Stream, hour: number, times: number): Counts {
+  const { key: key_id, operation, code, perHour } = stream;
+  const { partner_id } = demoKeys.find(({ id }) => id === key_id)!;
+  const count = Math.round(perHour * times);
+  const from = toTime(hour * hourMs);
+  return { stream, hour, usage: { from, partner_id, key_id, operation, code, count } };
+}
+
+/** The receipts of counted requests for balances, spread over the part of the hour that has passed. */
+function receiptsOf({ stream: { customers = [] }, hour, usage }: Counts, nowMs: number): Receipt[] {
+  if (customers.length === 0) return [];
+  const { partner_id, key_id, code, count } = usage;
+  const outcome = code === 'OK' ? 'GRANTED' : code;
+  const passedMs = Math.min(hourMs, nowMs - hour * hourMs);
+  return Array.from({ length: count }, (_, index) => {
+    const atMs = hour * hourMs + Math.floor((passedMs * index) / count);
+    const customer = customers[index % customers.length]!;
+    return {
+      at: toTime(atMs),
+      request_id: requestIdOf(atMs, `${key_id} ${code} ${index}`),
+      partner_id,
+      key_id,
+      customer_id: `CUSTOMER_${customer}`,
+      grant_id: `GRANT_${customer}`,
+      outcome,
+    };
+  });
+}
+
+/** As the service makes it: a UUID of version 7, which begins with the time. The rest is a digest. */
+function requestIdOf(atMs: number, text: string): string {
+  const time = atMs.toString(16).padStart(12, '0');
+  const digest = hash('sha256', text);
+  const rest = `7${digest.slice(0, 3)}-8${digest.slice(3, 6)}-${digest.slice(6, 18)}`;
+  return `${time.slice(0, 8)}-${time.slice(8)}-${rest}`;
 }

@@ -8,10 +8,9 @@ import { inspectDatabase } from '@partner-network/store/engines';
 import type { Inspected, Inspection } from '@partner-network/store/inspection';
 import { type Stamp, Unusable } from '@partner-network/store/sql/schema';
 import { checkClock, checkEnvironment, checkInstances, checkSchema, checkWrites } from './database.ts';
-import { checkDisk } from './disk.ts';
 import { checkCursorKeys, checkKeys } from './keys.ts';
-import { checkReceipts } from './receipts.ts';
-import { checkOpenFiles, checkSettings, type DoctorConfig } from './settings.ts';
+import { checkDisk, checkOpenFiles, checkReceipts } from './machine.ts';
+import { checkSettings, type DoctorConfig } from './settings.ts';
 
 export type Examined = Finding & { readonly name: string };
 

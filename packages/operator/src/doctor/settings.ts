@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { createServer, isIP } from 'node:net';
-import { doctorBounds } from '@partner-network/common/bounds/operator';
 import { asOne, type Finding, failed, ok, warning } from '@partner-network/common/finding';
 import { originOf } from '@partner-network/common/text';
 import { operations } from '@partner-network/contract/operations';
@@ -85,14 +84,4 @@ async function errorOfListening(host: string): Promise<string | undefined> {
 function isUncallable(url: string, isProduction: boolean): boolean {
   const name = URL.parse(url)?.hostname.replace(/^\[|\]$/g, '') ?? '';
   return everyInterface.includes(name) || (isProduction && /^127\.|^::1$|(^|\.)localhost$/.test(name));
-}
-
-export function checkOpenFiles(openFiles: number | undefined): Finding {
-  if (openFiles === undefined) return ok('This system has no limit on open files.');
-  const detail = `A process can open ${openFiles} files`;
-  if (openFiles >= doctorBounds.openFiles) return ok(`${detail}.`);
-  return warning(
-    `${detail}, and each connection needs one.`,
-    `Raise the limit to at least ${doctorBounds.openFiles} with ulimit -n, or with LimitNOFILE in systemd.`,
-  );
 }

@@ -4,8 +4,7 @@ import { imagesBounds } from '@partner-network/common/bounds/operator';
 import { pageSize } from '@partner-network/contract/limits';
 import { publicAddressMark, type Reads } from '@partner-network/store/port';
 import { download, type Reach } from './download.ts';
-import { imageFailure, shownHost } from './failures.ts';
-import { type Inspection, inspect } from './inspect.ts';
+import { type Inspection, imageFailure, inspect, shownHost } from './inspect.ts';
 
 /** The result of checking one image. Fields are absent where a failure kept them from being read. */
 interface Checked extends Inspection {

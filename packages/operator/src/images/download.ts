@@ -1,3 +1,4 @@
+import { lookup, Resolver } from 'node:dns/promises';
 import { get as getHttp, type IncomingMessage } from 'node:http';
 import { get as getHttps, type RequestOptions } from 'node:https';
 import { isIP } from 'node:net';
@@ -5,17 +6,13 @@ import { imagesBounds } from '@partner-network/common/bounds/operator';
 import { isWebAddress } from '@partner-network/common/text';
 import { profileImage } from '@partner-network/contract/limits';
 import { isPublicAddress } from '@partner-network/service/settings/public-address';
-import { type ImageFailure, imageFailure, shownHost } from './failures.ts';
-import { type Resolve, resolveBySystem, resolveInDns } from './resolve.ts';
+import { type ImageFailure, imageFailure, shownHost } from './inspect.ts';
 
 /** How hosts are resolved and which addresses may be contacted. */
 export interface Reach {
   readonly resolve: Resolve;
   readonly isAllowed: (address: string) => boolean;
 }
-
-export const publicOnly: Reach = { resolve: resolveInDns(), isAllowed: isPublicAddress };
-export const anywhere: Reach = { resolve: resolveBySystem, isAllowed: () => true };
 
 export type Download =
   /** `isWhole` is false if the image is too large: the rest was not downloaded. */
@@ -126,3 +123,33 @@ function reasonOf(code: string): string {
   if (/CERT|SIGNATURE/.test(code)) return `its certificate is not trusted (${code})`;
   return `the connection failed (${code})`;
 }
+
+/** Resolves a host to its addresses; an address to itself. Rejects if the host has none. */
+export type Resolve = (host: string) => Promise<readonly string[]>;
+
+/**
+ * Resolves by DNS only. The system's lookup would block one of Node's four pool threads while it waits for a
+ * dead name server: other images would wait for a thread, and the process could not exit.
+ */
+export function resolveInDns(servers?: readonly string[]): Resolve {
+  return async (host) => {
+    if (isIP(host) !== 0) return [host];
+    // RFC 6761: localhost is always this machine, even if no name server knows it.
+    if (/(^|\.)localhost\.?$/.test(host)) return ['127.0.0.1', '::1'];
+    const resolver = new Resolver({ timeout: imagesBounds.dnsMs, tries: imagesBounds.dnsTries });
+    if (servers !== undefined) resolver.setServers(servers);
+    const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+    const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+    if (addresses.length > 0) return addresses;
+    throw answers.find((answer) => answer.status === 'rejected')?.reason;
+  };
+}
+
+/** Resolves by the system, which on a private network may know names that the DNS does not. */
+export const resolveBySystem: Resolve = async (host) => {
+  const found = await lookup(host, { all: true });
+  return found.map(({ address }) => address);
+};
+
+export const publicOnly: Reach = { resolve: resolveInDns(), isAllowed: isPublicAddress };
+export const anywhere: Reach = { resolve: resolveBySystem, isAllowed: () => true };

@@ -6,7 +6,7 @@ import type { Store, UsageCount } from '../../../store/src/port.ts';
 import { openSqlite } from '../../../store/src/sqlite/open.ts';
 import { byTest } from '../../../testkit/fixtures/fixture.ts';
 import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
-import { fillWithHistory } from '../../src/demo/history.ts';
+import { fillWithHistory } from '../../src/demo/fill.ts';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;

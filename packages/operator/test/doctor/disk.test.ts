@@ -1,6 +1,6 @@
 import { test } from 'node:test';
 import { mountSmallDisk } from '../../../service/test/faults/scene/small-disk.ts';
-import { checkDisk, judgeDisk } from '../../src/doctor/disk.ts';
+import { checkDisk, judgeDisk } from '../../src/doctor/machine.ts';
 import { assertFinding } from './examined.ts';
 
 const [mb, gb] = [1_048_576, 1_073_741_824];

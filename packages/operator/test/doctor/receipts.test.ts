@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { checkReceipts, judgeReceipts } from '../../src/doctor/receipts.ts';
+import { checkReceipts, judgeReceipts } from '../../src/doctor/machine.ts';
 import { assertFinding } from './examined.ts';
 
 /** An operations address whose metrics are these texts, one after the other. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
-import { resolveBySystem, resolveInDns } from '../../src/images/resolve.ts';
+import { resolveBySystem, resolveInDns } from '../../src/images/download.ts';
 
 type Zone = Record<string, { readonly a?: readonly string[]; readonly aaaa?: readonly string[] }>;
 

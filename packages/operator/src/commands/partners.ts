@@ -12,8 +12,8 @@ import {
   createPartner as createPartnerOf,
   renamePartner as renamePartnerOf,
   switchPartner,
-} from '../../operations/partners.ts';
-import { changing, explainConflict, listReport, newIdOf, onDatabase, waitingFor } from '../database.ts';
+} from '../operations/partners.ts';
+import { changing, explainConflict, listReport, newIdOf, onDatabase, waitingFor } from './database.ts';
 
 const partnerName: Reader<string> = (text) =>
   text.trim() === '' ? new Problem('must not be blank.') : plainText(lengths.partnerName)(text);

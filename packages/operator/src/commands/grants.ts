@@ -1,5 +1,6 @@
+import { confirm, yes } from '@partner-network/common/command-line/changes';
 import { flag, oneOf, optional, required } from '@partner-network/common/command-line/options';
-import { OperatorError } from '@partner-network/common/errors';
+import { ConclusiveError, OperatorError } from '@partner-network/common/errors';
 import { newId } from '@partner-network/common/ids';
 import { counted } from '@partner-network/common/text';
 import { toTime } from '@partner-network/common/times';
@@ -11,8 +12,8 @@ import {
   listGrants as grantsOf,
   requireGrantOf,
   revokeGrant as revokeGrantOf,
-} from '../../operations/grants.ts';
-import { requirePartner } from '../../operations/partners.ts';
+} from '../operations/grants.ts';
+import { requirePartner } from '../operations/partners.ts';
 import {
   changing,
   customerId,
@@ -24,7 +25,7 @@ import {
   onDatabase,
   partnerId,
   waitingFor,
-} from '../database.ts';
+} from './database.ts';
 
 export const createGrant = changing('grants create', {
   options: {
@@ -124,3 +125,26 @@ async function requireGrant(store: Store, id: string, customer: string | undefin
   }
   return grant ?? requireGrantOf(store, '', id);
 }
+
+export const eraseCustomer = changing('customers erase', {
+  ifFailed: 'Assume that nothing was erased until this command succeeds.',
+  notYet: () => waitingFor('Nothing is erased yet'),
+  arguments: [{ name: 'CUSTOMER_ID', help: 'id of the customer', read: customerId }],
+  options: { yes },
+  ask: ({ yes }, [id]) => confirm(`This deletes all balances and grants of customer ${id} for good.`, yes),
+  run: async (store, _values, [id = ''], _output, by) => {
+    const erased = await store.eraseCustomer(id, by);
+    if (erased === undefined) {
+      const remedy = '"partner-network export erasures" prints the customers that were erased before.';
+      throw new ConclusiveError(`There is no balance or grant of customer ${id}. Check the id. ${remedy}`);
+    }
+    const { balances, grants } = erased;
+    return {
+      value: { customer_id: id, balances, grants },
+      text:
+        `Erased customer ${id}: deleted ${counted(balances, 'balance')} and ${counted(grants, 'grant')}. ` +
+        'Late updates do not bring them back, and lines without updated_at are rejected. ' +
+        'Receipts stay until they are pruned.',
+    };
+  },
+});

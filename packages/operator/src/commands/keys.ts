@@ -1,0 +1,264 @@
+import type { Command, Report } from '@partner-network/common/command-line/command';
+import {
+  addedIn,
+  defaulted,
+  durationMs,
+  oneOf,
+  optional,
+  plainText,
+  repeated,
+  required,
+} from '@partner-network/common/command-line/options';
+import type { Cells } from '@partner-network/common/command-line/table';
+import { OperatorError } from '@partner-network/common/errors';
+import { newId } from '@partner-network/common/ids';
+import { toTime } from '@partner-network/common/times';
+import type { Environment } from '@partner-network/contract/environments';
+import { lengths, overlapSeconds } from '@partner-network/contract/limits';
+import { adminRoles, scopes } from '@partner-network/contract/permissions';
+import { capitalized } from '@partner-network/contract/sentence';
+import { digestOfKey, environmentOfAdminKey, environmentOfKey } from '@partner-network/service/auth/api-key';
+import type { AnyKey, Store } from '@partner-network/store/port';
+import {
+  adminKeys,
+  apiKeys,
+  createKey as createKeyOf,
+  type KeyKind,
+  keyStatus,
+  newSecret,
+  requireKey,
+  revoke,
+  rotate,
+} from '../operations/keys.ts';
+import { requirePartner } from '../operations/partners.ts';
+import {
+  changing,
+  disabledRemark,
+  expiresAt,
+  listReport,
+  onDatabase,
+  partnerId,
+  waitingFor,
+} from './database.ts';
+import { firstTextOf, standardInput } from './import/input.ts';
+
+/** More than a key has, in bytes. The rest of a longer input is not read. */
+const longestInput = 1_024;
+
+export const createKey = changing('keys create', {
+  options: {
+    partner: required('ID', partnerId, 'partner that gets the key'),
+    scope: repeated('SCOPE', oneOf(scopes), `what the key may do: ${scopes.join(', ')}`),
+    name: optional('NAME', plainText(lengths.partnerName), 'name of the key, to recognize it'),
+    'expires-at': expiresAt('the key'),
+  },
+  run: async (store, { partner, scope, name, 'expires-at': expires_at }, _words, output, by) => {
+    const remarkDisabled = await disabledRemark(store, partner, 'key', output);
+    const given = { id: newId('KEY'), partnerId: partner, scopes: scope, name, expiresAt: expires_at };
+    const { key, secret } = await createKeyOf(store, given, by);
+    remarkDisabled();
+    return issued(apiKeys, store, secret, key);
+  },
+});
+
+export const listKeys = onDatabase({
+  options: { partner: optional('ID', partnerId, 'only keys of this partner') },
+  run: async (store, { partner }) => {
+    if (partner !== undefined) await requirePartner(store, partner);
+    const keys = await described(store, apiKeys, await store.listKeys(partner));
+    return listReport(
+      keys,
+      partner === undefined ? 'There are no keys.' : `Partner ${partner} has no keys.`,
+      {
+        ID: ({ id }) => id,
+        ...(partner === undefined && { PARTNER: ({ partner_id }) => partner_id }),
+        KEY: ({ masked_key }) => masked_key,
+        SCOPES: (key) => key.scopes.join(' '),
+        ...lastCells,
+      },
+    );
+  },
+});
+
+export const findKey = onDatabase({
+  arguments: [{ name: '-', help: 'the key is read from standard input, because others can see arguments' }],
+  options: {},
+  conflicts: (_values, [source]) =>
+    source === standardInput ? [] : ['Pass - and write the key to standard input: others can see arguments.'],
+  run: async (store) => {
+    const text = (await firstTextOf(standardInput, longestInput)).trim();
+    const ofPartner = environmentOfKey(text);
+    const environment = ofPartner ?? environmentOfAdminKey(text);
+    if (environment === undefined) {
+      throw new OperatorError(
+        'Standard input is not an API key, or a character of it is wrong. Write one whole key, and nothing else.',
+      );
+    }
+    if (environment !== store.environment) {
+      throw new OperatorError(
+        `This is a key of the ${environment} environment: search its database, with --environment ${environment}.`,
+      );
+    }
+    const found = await (ofPartner === undefined ? adminKeyOf : partnersKeyOf)(store, digestOfKey(text));
+    if (found === undefined)
+      throw new OperatorError('This database does not have this key. Check --database.');
+    const { key, owner, group } = found;
+    const { id, status, last_used_at = 'never', created_at, created_by = 'an older version' } = key;
+    const state = `It is ${status}. Last use: ${last_used_at}. Created ${created_at} by ${created_by}.`;
+    const remedy = status === 'active' ? `\nRevoke it with "partner-network ${group} revoke ${id}".` : '';
+    return { value: key, text: `${owner}\n${state}${remedy}` };
+  },
+});
+
+async function partnersKeyOf(store: Store, digest: Uint8Array) {
+  const found = await store.findKey(digest);
+  if (found === undefined) return undefined;
+  const { id, partnerId, isPartnerDisabled } = found;
+  const [key] = await described(store, apiKeys, [await requireKey(store, id)]);
+  const disabled = isPartnerDisabled ? ', which is disabled' : '';
+  return { key: key!, owner: `Key ${id} belongs to partner ${partnerId}${disabled}.`, group: apiKeys.group };
+}
+
+async function adminKeyOf(store: Store, digest: Uint8Array) {
+  const found = await store.findAdminKey(digest);
+  if (found === undefined) return undefined;
+  const [key] = await described(store, adminKeys, [await adminKeys.require(store, found.id)]);
+  const owner = `This is the administrative key ${found.id} with the role ${found.role}.`;
+  return { key: key!, owner, group: adminKeys.group };
+}
+
+export const revokeKey = revoking(apiKeys, 'KEY_ID');
+export const rotateKey = rotating(apiKeys, 'KEY_ID', '0.1.0');
+
+export const createAdminKey = changing('admin-keys create', {
+  options: addedIn('0.2.0', {
+    name: required('NAME', plainText(lengths.partnerName), 'name of the person or program that uses the key'),
+    role: required('ROLE', oneOf(adminRoles), `what the key may do: ${adminRoles.join(', ')}`),
+    'expires-at': expiresAt('the key'),
+  }),
+  run: async (store, { name, role, 'expires-at': expires_at }, _words, _output, by) => {
+    const { secret, last_four, digest } = newSecret(adminKeys, store);
+    const id = newId(adminKeys.idPrefix);
+    const key = { id, name, role, last_four, created_at: toTime(Date.now()), expires_at };
+    await store.createAdminKey(key, digest, by);
+    return issued(adminKeys, store, secret, key);
+  },
+});
+
+export const listAdminKeys = onDatabase({
+  options: {},
+  run: async (store) => {
+    const keys = await described(store, adminKeys, await store.listAdminKeys());
+    return listReport(keys, 'There are no administrative keys.', {
+      ID: ({ id }) => id,
+      KEY: ({ masked_key }) => masked_key,
+      ROLE: ({ role }) => role,
+      ...lastCells,
+    });
+  },
+});
+
+export const revokeAdminKey = revoking(adminKeys, 'ID');
+export const rotateAdminKey = rotating(adminKeys, 'ID', '0.2.0');
+
+/** Reports a new key. Its text is printed only this once. */
+function issued<Key extends AnyKey>(
+  { noun, shown }: KeyKind<Key>,
+  { environment }: Store,
+  secret: string,
+  key: Key,
+  rest = '.',
+): Report {
+  const shownOnce = 'Copy the key now: it is shown only once. The database stores only its digest.';
+  return {
+    value: { id: key.id, key: secret, ...shown(key), environment, expires_at: key.expires_at },
+    text: `${secret}\n\nCreated ${noun} ${key.id}${rest} ${shownOnce}`,
+  };
+}
+
+function revoking<Key extends AnyKey>(kind: KeyKind<Key>, argument: string): Command {
+  const { group, noun } = kind;
+  return changing(`${group} revoke`, {
+    role: 'network_support',
+    ifFailed: `Assume that the ${noun} still works until this command succeeds.`,
+    notYet: () => waitingFor(`The ${noun} is not revoked yet and still works`),
+    arguments: [{ name: argument, help: `id of the ${noun}` }],
+    options: {},
+    run: async (store, _values, [id = ''], _output, by) => {
+      const [shown] = await described(store, kind, [await revoke(kind, store, id, by)]);
+      const { last_used_at: _, ...key } = shown!;
+      return {
+        value: key,
+        text: `${capitalized(noun)} ${id} is revoked. This takes effect on every instance within a second.`,
+      };
+    },
+  });
+}
+
+function rotating<Key extends AnyKey>(kind: KeyKind<Key>, argument: string, since: string): Command {
+  const { group, noun } = kind;
+  return changing(`${group} rotate`, {
+    ifFailed: `Assume that the old ${noun} still works until this command succeeds.`,
+    notYet: ({ overlap }) =>
+      overlap === 0 ? waitingFor(`The old ${noun} is not revoked yet and still works`) : undefined,
+    arguments: [{ name: argument, help: `id of the ${noun} to replace` }],
+    options: addedIn(since, {
+      overlap: {
+        ...defaulted(
+          'DURATION',
+          durationMs,
+          overlapSeconds.default * 1_000,
+          'time for which the old key still works, such as 30m, 24h or 7d; 0s revokes it',
+        ),
+        default: `${overlapSeconds.default / 3_600}h`,
+      },
+      'expires-at': {
+        ...expiresAt('the new key'),
+        help: "time at which the new key expires; without it, the new key gets the old key's lifetime",
+      },
+    }),
+    run: async (store, { overlap: overlapMs, 'expires-at': expiresAt }, [id = ''], output, by) => {
+      const replaced = await kind.require(store, id);
+      const partner = 'partner_id' in replaced ? (replaced.partner_id as string) : '';
+      const remarkDisabled = await disabledRemark(store, partner, 'new key', output);
+      const replacement = { id: newId(kind.idPrefix), overlapMs, expiresAt };
+      const { key, old, secret } = await rotate(kind, store, id, replacement, by);
+      remarkDisabled();
+      const life = key.expires_at === undefined ? 'never expires' : `expires ${key.expires_at}`;
+      const end = old.revoked_at === undefined ? `expires ${old.expires_at}` : 'is revoked';
+      return issued(kind, store, secret, key, `, which ${life}. The old key ${id} ${end}.`);
+    },
+  });
+}
+
+/** A key as it is shown: with its status and last use, and without most of the key itself. */
+type Shown<Key extends AnyKey> = Omit<Key, 'last_four'> & {
+  readonly environment: Environment;
+  readonly status: ReturnType<typeof keyStatus>;
+  readonly masked_key: string;
+  readonly last_used_at?: string | undefined;
+};
+
+async function described<Key extends AnyKey>(
+  { environment, lastUses }: Store,
+  { prefixes }: KeyKind<Key>,
+  keys: readonly Key[],
+): Promise<Shown<Key>[]> {
+  const uses = await lastUses(keys.map(({ id }) => id));
+  return keys.map((stored) => {
+    const { last_four, ...key } = stored;
+    const masked_key = `${prefixes[environment]}…${last_four}`;
+    const last = uses.has(stored.id) && { last_used_at: uses.get(stored.id) };
+    return { ...key, environment, status: keyStatus(stored), masked_key, ...last };
+  });
+}
+
+/** The last columns of a list of keys. */
+const lastCells: Cells<Shown<AnyKey>> = {
+  STATUS: ({ status }) => status,
+  EXPIRES: ({ expires_at = '-' }) => expires_at,
+  'LAST USED': ({ last_used_at = '-' }) => last_used_at,
+  CREATED: ({ created_at }) => created_at,
+  'CREATED BY': ({ created_by = '-' }) => created_by,
+  NAME: ({ name = '-' }) => name,
+};

@@ -1,0 +1,171 @@
+import { receiptsBounds } from '@partner-network/common/bounds/service';
+import { confirm, yes } from '@partner-network/common/command-line/changes';
+import type { Command } from '@partner-network/common/command-line/command';
+import { newest, printNewest, spanConflicts, timeSpan } from '@partner-network/common/command-line/lists';
+import {
+  addedIn,
+  defaulted,
+  durationMs,
+  flag,
+  oneOf,
+  optional,
+  Problem,
+  plainText,
+  required,
+} from '@partner-network/common/command-line/options';
+import { type Column, issuedIdCells, neverShortened } from '@partner-network/common/command-line/table';
+import { isRequestId } from '@partner-network/common/ids';
+import { counted } from '@partner-network/common/text';
+import { toTime } from '@partner-network/common/times';
+import { lengths } from '@partner-network/contract/limits';
+import { isOutcome, someOutcome } from '@partner-network/service/receipts/receipt';
+import type { AuditAction, Author, Receipt, Store, UsageCount } from '@partner-network/store/port';
+import { requireKey } from '../operations/keys.ts';
+import { requirePartner } from '../operations/partners.ts';
+import { changing, customerId, onDatabase, partnerId } from './database.ts';
+
+function requestId(text: string): string | Problem {
+  return isRequestId(text)
+    ? text.toLowerCase()
+    : new Problem(
+        'must be the value of an X-Request-Id header, such as 6f1c0f7e-6f0e-4f5e-9f57-0a1b2c3d4e5f.',
+      );
+}
+
+function outcome(text: string): string | Problem {
+  return isOutcome(text) ? text : new Problem(`must be ${someOutcome}.`);
+}
+
+export const listReceipts = onDatabase({
+  options: {
+    partner: optional('ID', partnerId, 'only requests of this partner'),
+    key: optional('ID', plainText(lengths.keyId), 'only requests with this key'),
+    customer: optional('ID', customerId, 'only requests for the balances of this customer'),
+    'request-id': optional('ID', requestId, 'only the request with this X-Request-Id'),
+    outcome: optional('CODE', outcome, 'only requests with this outcome: GRANTED or an error code'),
+    ...timeSpan('requests'),
+    limit: newest('receipts'),
+  },
+  conflicts: spanConflicts,
+  run: async (store, values, _words, output) => {
+    const { key, customer, outcome, since, until } = values;
+    const filters = {
+      partnerId: await partnerOf(store, values),
+      keyId: key,
+      customerId: customer,
+      requestId: values['request-id'],
+      outcome,
+      since,
+      until,
+    };
+    const list = (after: Receipt | undefined, count: number) =>
+      store.listReceipts({ ...filters, after, limit: count });
+    await printNewest('receipts', list, values, receiptColumns, output);
+  },
+});
+
+/** On a terminal the last columns are left out first; --json has all. */
+const receiptColumns: readonly Column<Receipt>[] = [
+  { heading: 'TIME', minCells: neverShortened, cell: ({ at }) => at },
+  { heading: 'PARTNER', cell: ({ partner_id }) => partner_id },
+  { heading: 'CUSTOMER', cell: ({ customer_id = '-' }) => customer_id },
+  { heading: 'OUTCOME', minCells: neverShortened, cell: ({ outcome }) => outcome },
+  { heading: 'REQUEST ID', minCells: issuedIdCells, cell: ({ request_id }) => request_id },
+  { heading: 'KEY', minCells: issuedIdCells, cell: ({ key_id }) => key_id },
+  { heading: 'GRANT', minCells: issuedIdCells, cell: ({ grant_id = '-' }) => grant_id },
+];
+
+export const pruneReceipts = pruning('receipts prune', '0.1.0', 'receipt', (store) => ({
+  count: store.countReceipts,
+  prune: store.pruneReceipts,
+}));
+
+export const listUsage = onDatabase({
+  options: addedIn('0.2.0', {
+    partner: optional('ID', partnerId, 'only answers to this partner'),
+    key: optional('ID', plainText(lengths.keyId), 'only answers to this key'),
+    by: defaulted('UNIT', oneOf(['hour', 'day']), 'hour', 'count whole hours or whole days of UTC'),
+    ...timeSpan('hours or days', 'that end after', 'that begin before'),
+    limit: newest('counts'),
+  }),
+  conflicts: spanConflicts,
+  run: async (store, values, _words, output) => {
+    const { key, by, since, until } = values;
+    const filters = { partnerId: await partnerOf(store, values), keyId: key, by, since, until };
+    const list = (after: UsageCount | undefined, limit: number) =>
+      store.listUsage({ ...filters, after, limit });
+    await printNewest('counts', list, values, usageColumns, output);
+  },
+});
+
+const usageColumns: readonly Column<UsageCount>[] = [
+  { heading: 'FROM', minCells: neverShortened, cell: ({ from }) => from },
+  { heading: 'PARTNER', cell: ({ partner_id }) => partner_id },
+  { heading: 'KEY', minCells: issuedIdCells, cell: ({ key_id }) => key_id },
+  { heading: 'OPERATION', minCells: neverShortened, cell: ({ operation }) => operation },
+  { heading: 'CODE', minCells: neverShortened, cell: ({ code }) => code },
+  { heading: 'COUNT', minCells: neverShortened, cell: ({ count }) => String(count) },
+];
+
+export const pruneUsage = pruning('usage prune', '0.2.0', 'count', (store) => ({
+  count: store.countUsage,
+  prune: store.pruneUsage,
+}));
+
+interface Owner {
+  readonly partner: string | undefined;
+  readonly key: string | undefined;
+}
+
+/** The partner to filter by, also for a key: records are indexed by partner, not by key. */
+async function partnerOf(store: Store, { partner, key }: Owner): Promise<string | undefined> {
+  if (partner !== undefined) await requirePartner(store, partner);
+  const partnerOfKey = key === undefined ? undefined : (await requireKey(store, key)).partner_id;
+  return partner ?? partnerOfKey;
+}
+
+interface Pruned {
+  count(olderThan: string): Promise<number>;
+  prune(olderThan: string, by: Author): Promise<number>;
+}
+
+/** A command that deletes old records, which `since` added. `what` is one of them, in the singular. */
+function pruning(
+  action: AuditAction,
+  since: string,
+  what: string,
+  prunedOf: (store: Store) => Pruned,
+): Command {
+  return changing(action, {
+    role: 'network_retention',
+    options: addedIn(since, {
+      'older-than': required(
+        'DURATION',
+        durationMs,
+        `age from which ${what}s are removed, such as 400d; under 30d the command asks`,
+      ),
+      'dry-run': flag(`count the ${what}s and remove nothing`),
+      yes,
+    }),
+    run: async (store, { 'older-than': ageMs, 'dry-run': isDryRun, yes }, _words, _output, by) => {
+      const { count, prune } = prunedOf(store);
+      const before = toTime(Date.now() - ageMs);
+      const found = await count(before);
+      const inWords = (number: number) => `${counted(number, what)} from before ${before}`;
+      if (isDryRun) {
+        return {
+          value: { removed: 0, would_remove: found },
+          text: `Would remove ${inWords(found)}. Nothing was removed.`,
+        };
+      }
+      const days = receiptsBounds.pruneFreelyMs / 86_400_000;
+      const isOld = ageMs >= receiptsBounds.pruneFreelyMs;
+      await confirm(
+        `This removes ${inWords(found)} for good. Some may be less than ${days} days old.`,
+        yes || isOld,
+      );
+      const removed = await prune(before, by);
+      return { value: { removed }, text: `Removed ${inWords(removed)}.` };
+    },
+  });
+}

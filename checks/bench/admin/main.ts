@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { listBrands } from '@partner-network/contract/operations';
 import { oneOf, optional, wholeNumber } from '../../../packages/common/src/command-line/options.ts';
-import { UsageCounter } from '../../../packages/service/src/receipts/usage.ts';
+import { createUsageCounter } from '../../../packages/service/src/receipts/journal.ts';
 import { parseDatabaseUrl } from '../../../packages/store/src/address.ts';
 import { openStore } from '../../../packages/store/src/engines.ts';
 import { createAdminKeys, type StartedAdmin, startAdmin } from '../../../packages/testkit/admin/started.ts';
@@ -191,7 +191,7 @@ async function measureNeighbors({ url, admin }: Scene): Promise<number> {
 
 /** Microseconds of CPU time for an answer, with 100 keys. Takes the median of rounds. */
 function measureUsage(): number {
-  const counter = new UsageCounter({ add: () => {}, waiting: 0 });
+  const counter = createUsageCounter({ add: () => {}, waiting: 0 });
   const partners = Array.from({ length: 100 }, (_, index) => ({ id: `KEY_${index}`, partnerId: 'p' }));
   const rounds = Array.from({ length: 21 }, () => {
     const before = process.threadCpuUsage();

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { httpBounds } from '@partner-network/common/bounds/http';
 import { Unavailable } from '@partner-network/common/errors';
-import { outageOf } from '@partner-network/common/observability/failure-log';
+import { outageOf } from '@partner-network/common/observability/log';
 import { within } from '@partner-network/common/timeout';
 import { errorRecord } from '@partner-network/contract/errors';
 import { allowedMethods } from '@partner-network/contract/operations';
@@ -170,7 +170,7 @@ export function methodNotAllowed(route: Route): Refusal {
 /** Logs the failure. The client gets the request id only, to report it with. */
 export function refusalOfFailure(log: Logger, requestId: string, err: unknown): Refusal {
   const write = () => log.error({ request_id: requestId, err }, 'request failed');
-  if (err instanceof Unavailable) outageOf(log)(write, err.message);
+  if (err instanceof Unavailable) outageOf(log).failed(write, err.message);
   else write();
   return err instanceof Unavailable
     ? refusal('SERVICE_UNAVAILABLE')

@@ -19,7 +19,7 @@
  */
 import type { ServerResponse } from 'node:http';
 import { overloadBounds } from '@partner-network/common/bounds/http';
-import { createSpellLog, type SpellLog } from '@partner-network/common/observability/failure-log';
+import { createFailureLog, type FailureLog } from '@partner-network/common/observability/log';
 import { metric } from '@partner-network/common/observability/metric';
 import { createWaitQueue, type WaitQueue } from '@partner-network/common/timeout';
 import type { Logger } from 'pino';
@@ -61,7 +61,7 @@ export class Overload {
   readonly #shareSize: number;
   readonly #nowMs: () => number;
   readonly #log: Logger;
-  readonly #shedding: SpellLog;
+  readonly #shedding: FailureLog;
   readonly #sendShed: ReturnType<typeof createShedResponses>;
   #answering = 0;
   #turnStartedMs: number | undefined;
@@ -75,7 +75,7 @@ export class Overload {
     this.#shareSize = Math.ceil(connections * overloadBounds.partnerShare);
     this.#nowMs = nowMs;
     this.#log = log;
-    this.#shedding = createSpellLog({
+    this.#shedding = createFailureLog({
       quietMs: overloadBounds.sheddingQuietMs,
       nowMs,
       ended: (counted) => log.info(counted, 'shedding is over'),
@@ -137,7 +137,7 @@ export class Overload {
   #countShed(reason: Reason): void {
     this.#shed[reason] += 1;
     const what = 'shedding: more requests arrive than can be answered in time';
-    this.#shedding(() => this.#log.warn({ reason }, what));
+    this.#shedding.failed(() => this.#log.warn({ reason }, what));
   }
 
   #shedRequest(response: ServerResponse, onShed: OnShed | undefined): void {

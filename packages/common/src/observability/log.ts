@@ -55,3 +55,89 @@ const secrets = new RegExp(`(?<=${keyPrefixPattern})[0-9A-Za-z]+|(?<=://)[^\\s/]
 function withoutSecrets(text: string): string {
   return text.replaceAll(secrets, '…');
 }
+
+interface FailureLogOptions {
+  /** Failures that are over within this time are not logged. */
+  readonly graceMs?: number;
+  /** Milliseconds between two lines about failures that go on; only one line if absent. */
+  readonly remindMs?: number;
+  /** Milliseconds without a failure after which it is over. If absent, only `recovered` ends it. */
+  readonly quietMs?: number;
+  /** Writes the last line, after `quietMs`. */
+  readonly ended?: (counted: Counted) => void;
+  readonly nowMs?: () => number;
+}
+
+interface Counted {
+  readonly requests: number;
+  readonly duration_ms: number;
+}
+
+export type FailureLog = ReturnType<typeof createFailureLog>;
+
+/**
+ * Logs the beginning and the end of repeated failures: a line for each would cost as much as its 503, and
+ * hide the lines that matter. Another cause gets a line, too.
+ */
+export function createFailureLog({
+  graceMs = 0,
+  remindMs = Number.POSITIVE_INFINITY,
+  quietMs,
+  ended = () => {},
+  nowMs = () => performance.now(),
+}: FailureLogOptions = {}) {
+  let failures = 0;
+  let startedMs = 0;
+  let latestMs = 0;
+  let writtenMs = 0;
+  /** The causes that were logged. A cause may contain a number that is different each time. */
+  const causes = new Set<string>();
+
+  function watchForEnd(ms: number): void {
+    setTimeout(() => {
+      if (nowMs() - latestMs < ms) watchForEnd(ms);
+      else recovered(ended);
+    }, ms).unref();
+  }
+
+  /** Ends the failures. Calls `write` if one of them was logged. */
+  function recovered(write: (counted: Counted) => void): void {
+    const counted = { requests: failures, duration_ms: Math.round(latestMs - startedMs) };
+    failures = 0;
+    if (causes.size > 0) write(counted);
+    causes.clear();
+  }
+
+  return {
+    /** Reports a failure. Calls `write` if it has to be logged. */
+    failed(write: () => void, cause = ''): void {
+      latestMs = nowMs();
+      failures += 1;
+      if (failures === 1) {
+        startedMs = latestMs;
+        if (quietMs !== undefined) watchForEnd(quietMs);
+      }
+      if (latestMs - startedMs < graceMs) return;
+      const isNew = !causes.has(cause) && causes.size < observabilityBounds.failuresCauses;
+      if (!isNew && latestMs - writtenMs < remindMs) return;
+      causes.add(cause);
+      writtenMs = latestMs;
+      write();
+    },
+    recovered,
+  };
+}
+
+const outages = new WeakMap<Logger, FailureLog>();
+
+/** For requests that a lost database fails: each cause is logged once. */
+export function outageOf(log: Logger): FailureLog {
+  let outage = outages.get(log);
+  if (outage === undefined) {
+    const { failuresQuietMs: quietMs, failuresRemindMs: remindMs } = observabilityBounds;
+    const what = `no request has failed for ${quietMs / 1_000} s`;
+    outage = createFailureLog({ quietMs, remindMs, ended: (counted) => log.warn(counted, what) });
+    outages.set(log, outage);
+  }
+  return outage;
+}

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { observabilityBounds } from '../../src/bounds/common.ts';
-import { createOutageLog, createSpellLog } from '../../src/observability/failure-log.ts';
+import { createFailureLog } from '../../src/observability/log.ts';
 
 test('an outage is logged once at its start and once at its end', () => {
   const lines: string[] = [];
-  const outage = createOutageLog();
+  const outage = createFailureLog();
   outage.recovered(() => lines.push('no outage'));
   for (let failure = 1; failure <= 3; failure += 1) outage.failed(() => lines.push(`failure ${failure}`));
   for (let success = 1; success <= 2; success += 1) outage.recovered(() => lines.push(`success ${success}`));
@@ -16,7 +16,7 @@ test('an outage is logged once at its start and once at its end', () => {
 test('an outage that ends within its grace time is not logged', () => {
   const lines: string[] = [];
   let nowMs = 0;
-  const outage = createOutageLog(1_000, () => nowMs);
+  const outage = createFailureLog({ graceMs: 1_000, nowMs: () => nowMs });
   outage.failed(() => lines.push('at once'));
   nowMs = 999;
   outage.failed(() => lines.push('too early'));
@@ -27,11 +27,11 @@ test('an outage that ends within its grace time is not logged', () => {
   assert.deepEqual(lines, ['after a second']);
 });
 
-test('a spell of failures is logged at its start, at long intervals, and when it is over', (t) => {
+test('failures are logged at its start, at long intervals, and when they are over', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const lines: unknown[] = [];
   let nowMs = 0;
-  const failed = createSpellLog({
+  const { failed } = createFailureLog({
     quietMs: 15,
     remindMs: 60,
     nowMs: () => nowMs,
@@ -47,14 +47,14 @@ test('a spell of failures is logged at its start, at long intervals, and when it
   }
   assert.deepEqual(lines, ['failure 0', 'failure 6']);
   pass(30);
-  failed(() => lines.push('another spell'));
-  assert.deepEqual(lines.slice(2), [{ requests: 10, duration_ms: 90 }, 'another spell']);
+  failed(() => lines.push('more failures'));
+  assert.deepEqual(lines.slice(2), [{ requests: 10, duration_ms: 90 }, 'more failures']);
 });
 
-test('another cause during a spell is logged once, too', (t) => {
+test('another cause meanwhile is logged once, too', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const lines: string[] = [];
-  const failed = createSpellLog({ quietMs: 15, nowMs: () => 0, ended: () => {} });
+  const { failed } = createFailureLog({ quietMs: 15, nowMs: () => 0, ended: () => {} });
   for (const cause of ['locked', 'locked', 'damaged', 'locked', 'damaged']) {
     failed(() => lines.push(cause), cause);
   }

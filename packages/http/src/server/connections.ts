@@ -2,6 +2,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { httpBounds } from '@partner-network/common/bounds/http';
+import { createFailureLog } from '@partner-network/common/observability/log';
 import { metric } from '@partner-network/common/observability/metric';
 import type { Logger } from 'pino';
 
@@ -59,6 +60,8 @@ export class Connections {
 
   readonly #room: Room;
   readonly #log: Logger;
+  /** A flood of connections must not flood the log. */
+  readonly #closures = createFailureLog({ remindMs: httpBounds.connectionsLogMs });
   readonly #all = new Map<Socket, Connection>();
   // Sets and maps keep insertion order: their first entry is the oldest.
   readonly #silent = new Set<Socket>();
@@ -68,7 +71,6 @@ export class Connections {
   readonly #closed: Record<Reason, number> = { silent: 0, idle: 0, refused: 0, unread: 0, ahead: 0 };
   #unreadCharacters = 0;
   #requestsAhead = 0;
-  #loggedMs = Number.NEGATIVE_INFINITY;
 
   constructor(server: Server, room: Room, log: Logger) {
     this.#room = room;
@@ -139,14 +141,12 @@ export class Connections {
     else this.#close(newcomer, 'refused');
   }
 
-  /** Logs once in `connectionsLogMs`, so that a flood of connections does not flood the log. */
   #close(socket: Socket, reason: Reason): void {
     this.#closed[reason] += 1;
-    if (performance.now() - this.#loggedMs >= httpBounds.connectionsLogMs) {
-      this.#loggedMs = performance.now();
+    this.#closures.failed(() => {
       const fields = { connections: this.#all.size, closed: { ...this.#closed } };
       this.#log.warn(fields, 'connections were closed to stay within the limits');
-    }
+    });
     this.#forget(socket);
     socket.destroy();
   }

@@ -2,7 +2,7 @@
 
 import { cursorsBounds } from '@partner-network/common/bounds/service';
 import { OperatorError } from '@partner-network/common/errors';
-import { createOutageLog } from '@partner-network/common/observability/failure-log';
+import { createFailureLog } from '@partner-network/common/observability/log';
 import { type CursorKey, type Store, StoreUnavailable } from '@partner-network/store/port';
 import type { Logger } from 'pino';
 import { type CursorScope, type Cursors, createCursors, type Position } from './cursors.ts';
@@ -18,7 +18,7 @@ export async function openCursors(
   log: Logger,
   elapsedMs: () => number = () => performance.now(),
 ) {
-  const outage = createOutageLog();
+  const outage = createFailureLog();
   let freshUntilMs = 0;
   let isClosed = false;
   let timer: NodeJS.Timeout | undefined;

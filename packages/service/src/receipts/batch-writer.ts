@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { receiptsBounds } from '@partner-network/common/bounds/service';
-import { createOutageLog } from '@partner-network/common/observability/failure-log';
+import { createFailureLog } from '@partner-network/common/observability/log';
 import { outside } from '@partner-network/common/observability/span';
 import { within } from '@partner-network/common/timeout';
 import { PartlyWritten } from '@partner-network/store/port';
@@ -19,8 +19,8 @@ export class BatchWriter<Item> {
   /** Items that were not tried yet, and items that a node of the database could not take. */
   readonly #fresh = new Map<string, Item>();
   readonly #held = new Map<string, Item>();
-  readonly #outage = createOutageLog(receiptsBounds.outageMs);
-  readonly #loss = createOutageLog();
+  readonly #outage = createFailureLog({ graceMs: receiptsBounds.outageMs });
+  readonly #loss = createFailureLog();
   readonly #closing = new AbortController();
   #running: Promise<void> | undefined;
   #isClosed = false;
@@ -53,8 +53,7 @@ export class BatchWriter<Item> {
     if (this.#closing.signal.aborted) return;
     this.#closing.abort();
     const late = () => new Error('Writing takes too long.');
-    const running = this.#running ?? Promise.resolve();
-    await within(receiptsBounds.closeMs, running, late).catch(() => {});
+    await within(receiptsBounds.closeMs, this.#running ?? Promise.resolve(), late).catch(() => {});
     this.#isClosed = true;
     const lost = this.waiting;
     if (lost > 0) this.#log.error({ lost }, `${this.#what} were not written before shutdown and are lost`);
@@ -126,8 +125,9 @@ export class BatchWriter<Item> {
   }
 
   #report(err: unknown): void {
-    const fields = { err, waiting: this.waiting };
-    const what = `${this.#what} cannot be written; they are kept in memory`;
-    this.#outage.failed(() => this.#log.error(fields, what));
+    this.#outage.failed(() => {
+      const fields = { err, waiting: this.waiting };
+      this.#log.error(fields, `${this.#what} cannot be written; they are kept in memory`);
+    });
   }
 }

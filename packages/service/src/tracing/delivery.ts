@@ -1,6 +1,7 @@
 import type { ReadableSpan, SpanExporter, SpanProcessor } from '@opentelemetry/sdk-trace';
 import { BatchSpanProcessor } from '@opentelemetry/sdk-trace';
 import { tracingBounds } from '@partner-network/common/bounds/service';
+import { createFailureLog } from '@partner-network/common/observability/log';
 import { within } from '@partner-network/common/timeout';
 import type { Logger } from 'pino';
 
@@ -12,14 +13,14 @@ export function createDelivery(
 ): SpanProcessor {
   let waiting = 0;
   let lost = 0;
-  let quietUntilMs = Number.NEGATIVE_INFINITY;
+  const losses = createFailureLog({ remindMs: tracingBounds.warnMs, nowMs });
 
   function lose(spans: number, reason: string | number): void {
     lost += spans;
-    if (nowMs() < quietUntilMs) return;
-    quietUntilMs = nowMs() + tracingBounds.warnMs;
-    log.warn({ reason, spans: lost }, 'traces are lost: the collector does not accept them');
-    lost = 0;
+    losses.failed(() => {
+      log.warn({ reason, spans: lost }, 'traces are lost: the collector does not accept them');
+      lost = 0;
+    });
   }
 
   type Result = Parameters<Parameters<SpanExporter['export']>[1]>[0];

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { limiterBounds } from '@partner-network/common/bounds/service';
-import { createOutageLog } from '@partner-network/common/observability/failure-log';
+import { createFailureLog } from '@partner-network/common/observability/log';
 import type { Environment } from '@partner-network/contract/environments';
 import type { Operation } from '@partner-network/contract/operations';
 import type { Redis } from 'ioredis';
@@ -33,7 +33,7 @@ export async function openRedisLink(
   log: Logger,
 ) {
   const [instances, instance] = [instancesKey(environment), randomUUID()];
-  const outage = createOutageLog(limiterBounds.redisSilenceMs);
+  const outage = createFailureLog({ graceMs: limiterBounds.redisSilenceMs });
   let isOut = false;
   let knownInstances = minInstances;
   /** Heartbeats since Redis returned. A restarted Redis counts all instances only after a few of them. */

@@ -76,7 +76,7 @@ const libraries: readonly [library: RegExp, users: RegExp][] = [
   [/^node:sqlite$/, /^packages\/store\/src\/sqlite\//],
   [/^node:worker_threads$/, /^packages\/store\/src\/sqlite\//],
   [/^ioredis$/, /^packages\/service\/src\/limiter\/redis\//],
-  [/^node:https$/, /src\/(images\/download|tracing\/collector-agent)\.ts$/],
+  [/^node:https$/, /src\/(images\/download|tracing\/open-telemetry)\.ts$/],
   [/^@opentelemetry\//, /^packages\/service\/src\/tracing\//],
   [/^node:cluster$/, /src\/(serve\/workers\/|commands\/serve\.ts$)/],
 ];

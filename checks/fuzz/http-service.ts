@@ -9,7 +9,7 @@ import { pino } from 'pino';
 import { httpBounds } from '../../packages/common/src/bounds/http.ts';
 import { createHttpServer, listen, serveSite } from '../../packages/http/src/server/server.ts';
 import { createCursors } from '../../packages/service/src/cursors/cursors.ts';
-import { createApp } from '../../packages/service/src/serve/app.ts';
+import { createApp } from '../../packages/service/src/serve/service.ts';
 import { parseDatabaseUrl } from '../../packages/store/src/address.ts';
 import { openStore } from '../../packages/store/src/engines.ts';
 import type { Store } from '../../packages/store/src/port.ts';

@@ -7,8 +7,7 @@ import { databaseConfig } from '@partner-network/service/settings/database';
 import { everyInterface } from '@partner-network/service/settings/listen';
 import { isPublicAddress } from '@partner-network/service/settings/public-address';
 import { isOnePort, type ServeConfig } from '@partner-network/service/settings/serve';
-import { loadTracing } from '@partner-network/service/tracing/load';
-import { tracesOf } from '@partner-network/service/tracing/settings';
+import { loadTracing, tracesOf } from '@partner-network/service/tracing/settings';
 
 /** The settings of `serve`, and the address of the administrative service. */
 export type DoctorConfig = ServeConfig & { readonly 'admin-host': string };

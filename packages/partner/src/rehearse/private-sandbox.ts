@@ -12,7 +12,7 @@ import { digestOfKey, newApiKey } from '@partner-network/service/auth/api-key';
 import { openSandboxService } from '@partner-network/service/rehearsals/rehearsals';
 import type { ScenarioName, Verdict } from '@partner-network/service/rehearsals/scenarios';
 import { listenSettings } from '@partner-network/service/settings/listen';
-import { resolveSandbox } from '@partner-network/service/settings/sandbox';
+import { resolveSandbox } from '@partner-network/service/settings/serve';
 import { openStore } from '@partner-network/store/engines';
 import type { ImportKind, ImportRow, Store } from '@partner-network/store/port';
 

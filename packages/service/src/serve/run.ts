@@ -1,16 +1,23 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { observabilityBounds } from '@partner-network/common/bounds/common';
 import { serveBounds } from '@partner-network/common/bounds/service';
 import type { Output } from '@partner-network/common/command-line/command';
 import { createLog } from '@partner-network/common/observability/log';
-import { buildInfo, readMetrics } from '@partner-network/common/observability/metric';
+import {
+  buildInfo,
+  type MetricRead,
+  metric,
+  readMetrics,
+} from '@partner-network/common/observability/metric';
 import { ownVersion } from '@partner-network/common/process';
-import { createStopSignal } from '@partner-network/common/signals';
+import { createStopSignal, onStop } from '@partner-network/common/signals';
+import { within } from '@partner-network/common/timeout';
+import { toTime } from '@partner-network/common/times';
 import { basePath } from '@partner-network/contract/operations';
 import { startHealth } from '@partner-network/http/health';
-import type { Store } from '@partner-network/store/port';
+import type { KeyOwner, Store } from '@partner-network/store/port';
 import type { Logger } from 'pino';
 import type { ServeSettings } from '../settings/serve.ts';
-import { drainOn } from './drain.ts';
-import { createKeyExpiry } from './key-expiry.ts';
 import type { Serving } from './service.ts';
 
 type Open = (
@@ -105,4 +112,63 @@ export function warnOfInstances({ otherInstances }: Pick<Store, 'otherInstances'
   void look();
   const timer = setInterval(look, serveBounds.instancesWarningMs).unref();
   return () => clearInterval(timer);
+}
+
+interface Draining {
+  drain(): void;
+  /** The number of unanswered requests, if it is known at once. */
+  unanswered?(): number;
+}
+
+/**
+ * Drains after the signal, and resolves to the time of the signal when the service may close. SIGTERM comes
+ * from a supervisor: wait for the drain delay, so that balancers notice. SIGINT comes from a person: close at
+ * once. A second signal ends the process.
+ */
+export async function drainOn(
+  signal: Promise<NodeJS.Signals>,
+  drainDelaySeconds: number,
+  service: Draining,
+  log: Logger,
+): Promise<number> {
+  const name = await signal;
+  const signalMs = performance.now();
+  onStop((second) => {
+    const lost = 'unanswered requests and unwritten receipts are lost';
+    log.warn({ signal: second, requests: service.unanswered?.() }, `ended by a second signal: ${lost}`);
+    process.exit(0);
+  });
+  service.drain();
+  const delaySeconds = name === 'SIGTERM' ? drainDelaySeconds : 0;
+  log.info({ signal: name, drain_delay_seconds: delaySeconds }, 'draining');
+  await wait(delaySeconds * 1_000);
+  return signalMs;
+}
+
+/** Reads the metric of the key that expires first: absent if no key expires, or if that is not known. */
+export function createKeyExpiry(
+  { firstExpiry }: Pick<Store, 'firstExpiry'>,
+  of: KeyOwner,
+  nowMs = Date.now,
+): () => Promise<readonly MetricRead[]> {
+  let expiresMs: number | undefined;
+  let readMs = Number.NEGATIVE_INFINITY;
+  const secondsLeft = () => ((expiresMs ?? 0) - nowMs()) / 1_000;
+
+  return async () => {
+    const isOld = performance.now() - readMs >= observabilityBounds.keyExpiryMs;
+    if (isOld || (expiresMs !== undefined && secondsLeft() <= 0)) {
+      // Without an answer, the last one counts: an outage of the database is reported elsewhere.
+      const answer = within(observabilityBounds.keyExpiryAnswerMs, firstExpiry(of, toTime(nowMs())), Error);
+      await answer.then(
+        (found) => {
+          expiresMs = found === undefined ? undefined : Date.parse(found);
+          readMs = performance.now();
+        },
+        () => {},
+      );
+    }
+    if (secondsLeft() <= 0) return [];
+    return readMetrics([metric('partner_network_key_expiry_seconds', secondsLeft)]);
+  };
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { httpBounds } from '@partner-network/common/bounds/http';
 import { type MetricRead, readMetrics, watchThisProcess } from '@partner-network/common/observability/metric';
 import { connectionsWithin, openFileLimit } from '@partner-network/common/process';
@@ -9,13 +10,16 @@ import { createHttpServer, listen, portOf, serveSite } from '@partner-network/ht
 import { openStore } from '@partner-network/store/engines';
 import type { Store } from '@partner-network/store/port';
 import type { Logger } from 'pino';
+import { createKeyCache } from '../auth/authenticate.ts';
 import { openCursors } from '../cursors/key-refresh.ts';
 import { type OpenLimiters, openLimiters } from '../limiter/open.ts';
+import { listings } from '../listings.ts';
 import { createJournal } from '../receipts/journal.ts';
+import { referenceRoutes, type Surroundings } from '../reference/routes.ts';
 import type { ServiceSettings } from '../settings/serve.ts';
-import { loadTracing } from '../tracing/load.ts';
-import type { Tracing } from '../tracing/open-telemetry.ts';
-import { createApp, type Parts } from './app.ts';
+import { tracedParts, tracedRoutes } from '../tracing/parts.ts';
+import { loadTracing } from '../tracing/settings.ts';
+import { listingRoute, type PipelineParts } from './pipeline.ts';
 
 /** A service that listens: one process, or a supervisor with its workers. */
 export interface Serving {
@@ -92,7 +96,8 @@ export async function openService(
     connections: connectionsWithin(openFileLimit()),
     unreadCharacters: httpBounds.unreadCharacters,
   };
-  const site = { routes: await routesOf(parts, tracing), log, requests };
+  const routes = tracing ? tracedRoutes(createApp(tracedParts(parts, tracing)), tracing) : createApp(parts);
+  const site = { routes, log, requests };
   // Before `listen`: a worker can get a connection before `listen` resolves.
   const http = serveSite(server, (await given.wrap?.(site, store)) ?? site, { room, overload });
   await given.beforeRequests?.();
@@ -112,9 +117,29 @@ export async function openService(
   };
 }
 
-/** The routes, wrapped in spans if traces are sent. Without tracing nothing of it is loaded. */
-async function routesOf(parts: Parts, tracing: Tracing | undefined): Promise<ReadonlyMap<string, Route>> {
-  if (tracing === undefined) return createApp(parts);
-  const { tracedParts, tracedRoutes } = await import('../tracing/parts.ts');
-  return tracedRoutes(createApp(tracedParts(parts, tracing)), tracing);
+/** The parts of the service. It is built apart from listening, so that tests build the same service. */
+export type Parts = PipelineParts & Surroundings;
+
+const placeholderImage = readFileSync(new URL('../../assets/brand-placeholder.png', import.meta.url));
+
+/** Every path of the public address. */
+export function createApp(parts: Parts): ReadonlyMap<string, Route> {
+  const keyCache = createKeyCache();
+  const limiters = Object.entries(parts.limiters);
+  const rates = Object.fromEntries(limiters.map(([name, { ratePerSecond }]) => [name, ratePerSecond]));
+  return new Map<string, Route>([
+    ...listings.map((listing): [string, Route] => [
+      listing.operation.path,
+      listingRoute(parts, keyCache, listing),
+    ]),
+    ['/assets/brand-placeholder.png', imageRoute],
+    ...referenceRoutes(parts, rates),
+  ]);
 }
+
+const imageRoute: Route = {
+  answer: async ({ headers }) => {
+    headers.push('Content-Type', 'image/png', 'Cache-Control', 'public, max-age=86400');
+    return placeholderImage;
+  },
+};

@@ -1,5 +1,6 @@
 /** The settings of `serve`, and what the service is built with. */
 import { limiterBounds, serveBounds } from '@partner-network/common/bounds/service';
+import { postgresBounds } from '@partner-network/common/bounds/store';
 import {
   orInFile,
   Problem,
@@ -119,5 +120,18 @@ export function resolveServe(config: ServeConfig) {
     workers: config.workers,
     operations: { host: config['ops-host'], port: config['ops-port'] },
     drainDelaySeconds: config['drain-delay'],
+  };
+}
+
+/** A sandbox is one process on an embedded database, without Redis and traces. */
+export function resolveSandbox(config: Values<typeof listenSettings>, path: string): ServiceSettings {
+  return {
+    ...resolveListen(config),
+    environment: 'sandbox',
+    database: { engine: 'sqlite', path },
+    storeOptions: { replicas: [], connections: postgresBounds.connections, keepsSession: true },
+    redis: undefined,
+    instances: 1,
+    tracing: undefined,
   };
 }

@@ -1,4 +1,8 @@
-/** Traces by OpenTelemetry. This file and delivery.ts are loaded only if a collector is configured. */
+/** Traces by OpenTelemetry. Loaded only if a collector is configured. */
+
+import { readFileSync } from 'node:fs';
+import { Agent } from 'node:http';
+import { Agent as TlsAgent } from 'node:https';
 import {
   type Span as ApiSpan,
   ROOT_CONTEXT,
@@ -15,16 +19,23 @@ import {
   resourceFromAttributes,
   serviceNameEnvDetector,
 } from '@opentelemetry/resources';
-import { AlwaysOnSampler, TracerProvider } from '@opentelemetry/sdk-trace';
+import {
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  type ReadableSpan,
+  type SpanExporter,
+  type SpanProcessor,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
 import { tracingBounds } from '@partner-network/common/bounds/service';
+import { OperatorError } from '@partner-network/common/errors';
+import { createFailureLog } from '@partner-network/common/observability/log';
 import type { Attributes, Span } from '@partner-network/common/observability/span';
 import { instanceName, ownVersion } from '@partner-network/common/process';
 import { within } from '@partner-network/common/timeout';
 import type { Environment } from '@partner-network/contract/environments';
 import type { DatabaseAddress } from '@partner-network/store/address';
 import type { Logger } from 'pino';
-import { createCollectorAgent } from './collector-agent.ts';
-import { createDelivery } from './delivery.ts';
 
 export type Tracing = ReturnType<typeof openTracing>;
 
@@ -106,4 +117,87 @@ function resourceOf(environment: Environment) {
   });
   const detectors = [resourceAttributesEnvDetector, serviceNameEnvDetector];
   return defaultResource().merge(ours).merge(detectResources({ detectors }));
+}
+
+/**
+ * The connections to the collector. The exporter's own agent has two gaps: it ignores a TLS file that cannot
+ * be read, and it cannot be closed, so that an answer without end would keep the process alive.
+ */
+export function createCollectorAgent(url: string): Agent {
+  if (url.startsWith('http:')) return new Agent({ keepAlive: true });
+  const [ca, cert, key] = ['CERTIFICATE', 'CLIENT_CERTIFICATE', 'CLIENT_KEY'].map(fileOf);
+  return new TlsAgent({ keepAlive: true, ca, cert, key });
+}
+
+/** The file that OpenTelemetry's variable names, if it is set. */
+function fileOf(name: string): Buffer | undefined {
+  const variables = [`OTEL_EXPORTER_OTLP_TRACES_${name}`, `OTEL_EXPORTER_OTLP_${name}`];
+  const variable = variables.find((candidate) => process.env[candidate]);
+  if (variable === undefined) return undefined;
+  try {
+    return readFileSync(process.env[variable]!);
+  } catch (error) {
+    throw new OperatorError(`The file in ${variable} cannot be read: ${(error as Error).message}.`);
+  }
+}
+
+/** OpenTelemetry's batch processor, plus a log line, at most once a minute, when spans are lost. */
+export function createDelivery(
+  exporter: SpanExporter,
+  log: Logger,
+  nowMs: () => number = () => performance.now(),
+): SpanProcessor {
+  let waiting = 0;
+  let lost = 0;
+  const losses = createFailureLog({ remindMs: tracingBounds.warnMs, nowMs });
+
+  function lose(spans: number, reason: string | number): void {
+    lost += spans;
+    losses.failed(() => {
+      log.warn({ reason, spans: lost }, 'traces are lost: the collector does not accept them');
+      lost = 0;
+    });
+  }
+
+  type Result = Parameters<Parameters<SpanExporter['export']>[1]>[0];
+
+  /** Sends a batch. The exporter times out if the collector is silent, not if its answer never ends. */
+  async function send(spans: ReadableSpan[]): Promise<Result> {
+    waiting -= spans.length;
+    const answer = new Promise<Result>((resolve) => exporter.export(spans, resolve));
+    const late = () => new Error('the response takes too long');
+    const failed = (error: Error) => ({ code: 1, error });
+    const result = await within(tracingBounds.answerMs, answer, late).catch(failed);
+    if (result.error !== undefined) lose(spans.length, reasonOf(result.error));
+    return result;
+  }
+
+  const batches = new BatchSpanProcessor({
+    exporter: {
+      export: (spans, done) => void send(spans).then(done),
+      shutdown: () => exporter.shutdown(),
+    },
+    maxQueueSize: tracingBounds.waiting,
+    maxExportBatchSize: tracingBounds.batch,
+    scheduledDelayMillis: tracingBounds.delayMs,
+    // Never reached: `send` gives up earlier, and logs it.
+    exportTimeoutMillis: tracingBounds.closeMs,
+  });
+
+  return {
+    onStart: () => {},
+    onEnd: (span) => {
+      // The batch processor would drop the span silently.
+      if (waiting >= tracingBounds.waiting) return lose(1, 'too many spans are waiting');
+      waiting += 1;
+      batches.onEnd(span);
+    },
+    forceFlush: () => batches.forceFlush(),
+    shutdown: () => batches.shutdown(),
+  };
+}
+
+/** The error's code if it has one: a message may repeat a URL or the collector's answer. */
+function reasonOf({ code, message }: Error & { code?: unknown }): string | number {
+  return typeof code === 'string' || typeof code === 'number' ? code : message;
 }

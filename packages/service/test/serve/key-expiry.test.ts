@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toTime } from '../../../common/src/times.ts';
-import { createKeyExpiry } from '../../src/serve/key-expiry.ts';
+import { createKeyExpiry } from '../../src/serve/run.ts';
 
 test('says when the first key expires, asks rarely, and says nothing if no key expires', async () => {
   let nowMs = Date.parse('2027-01-01T00:00:00Z');

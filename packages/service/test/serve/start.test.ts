@@ -30,7 +30,7 @@ test('loads nothing that the first response does not need', { timeout: 120_000 }
   served.signal('SIGINT');
   await served.ended;
   const loaded: string[] = JSON.parse(served.texts().stderr.trimEnd().split('\n').at(-1)!);
-  for (const needed of [/serve\/app\.[jt]s$/, /^NativeModule http$/]) {
+  for (const needed of [/serve\/service\.[jt]s$/, /^NativeModule http$/]) {
     assert.ok(
       loaded.some((name) => needed.test(name)),
       `no loaded module matches ${needed}`,

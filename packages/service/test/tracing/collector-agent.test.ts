@@ -8,7 +8,7 @@ import type { TLSSocket } from 'node:tls';
 import { selfSigned } from '../../../operator/test/images/certificate.ts';
 import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
 import { listenOnAnyPort } from '../../../testkit/servers/free-port.ts';
-import { createCollectorAgent } from '../../src/tracing/collector-agent.ts';
+import { createCollectorAgent } from '../../src/tracing/open-telemetry.ts';
 
 test('uses the TLS files of the variables, and rejects a file that cannot be read', async (t) => {
   const { key, cert } = selfSigned('localhost');

@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
 import { tracingBounds } from '../../../common/src/bounds/service.ts';
 import { watchedLog } from '../../../testkit/watch/logs.ts';
-import { createDelivery } from '../../src/tracing/delivery.ts';
+import { createDelivery } from '../../src/tracing/open-telemetry.ts';
 
 const span = { spanContext: () => ({ traceFlags: 1 }), resource: {} } as ReadableSpan;
 

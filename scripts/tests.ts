@@ -106,7 +106,7 @@ async function runAll(): Promise<boolean> {
     runTests(
       'Tests of listings and imports on Postgres',
       { TEST_ENGINE: 'postgres', TEST_UPGRADED: '1' },
-      'packages/service/test/{brands,balances,listings}/*.test.ts',
+      'packages/service/test/listings/*.test.ts',
       'packages/operator/test/ingest/import{,-replace,-follow,-bad-json}.test.ts',
     )
   );

@@ -43,7 +43,7 @@ const suites = {
     'packages/store/test/postgres/{postgres,constraints,records,migrate-indexes}.test.ts',
   ],
   http: [
-    'packages/service/test/{brands,balances}/*.test.ts',
+    'packages/service/test/listings/{balances,brands,receipts,tenants,walk}.test.ts',
     'packages/operator/test/ingest/{import{,-batches,-follow,-bad-json},killed,model}.test.ts',
   ],
   admin: [

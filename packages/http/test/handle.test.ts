@@ -23,6 +23,17 @@ test('anything but an exact path is NOT_FOUND, with and without a key, for every
   }
 });
 
+test('answers METHOD_NOT_ALLOWED to every other method, and OPTIONS with the methods', async (t) => {
+  const { call } = await startSite(t);
+  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND', 'QUERY']) {
+    const answer = await call(brands, { method });
+    assertRefused(answer, 405, 'METHOD_NOT_ALLOWED');
+    assert.equal(answer.headers.allow, 'GET, HEAD, OPTIONS');
+  }
+  const { status, headers, text } = await call(`${brands}?anything=goes`, { method: 'OPTIONS' });
+  assert.deepEqual([status, headers.allow, text], [204, 'GET, HEAD, OPTIONS', '']);
+});
+
 test('each response has a new request id that begins with the time, whatever the client sends', async (t) => {
   const { call } = await startSite(t);
   const ids = new Set<string>();

@@ -2,12 +2,18 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { importValues } from '../../../operator/src/ingest/import.ts';
 import { acmeBrands, createdAt, keys } from '../../../testkit/fixtures/fixture.ts';
+import { errorsOf } from '../../../testkit/fixtures/http.ts';
+import { wholeFile } from '../../../testkit/servers/postgres.ts';
 import { publicUrl, startTestService } from '../../../testkit/service/service.ts';
+import { newApiKey } from '../../src/auth/api-key.ts';
+
+/** For the tests that only read. */
+const shared = await startTestService(wholeFile);
 
 const placeholder = `${publicUrl}/assets/brand-placeholder.png`;
 
-test('sends every field in the order of its table, and leaves out what has no value', async (t) => {
-  const { brands } = await startTestService(t);
+test('sends every field in the order of its table, and leaves out what has no value', async () => {
+  const { brands } = shared;
   const { status, text } = await brands('', { key: keys.acme });
   assert.equal(status, 200);
   const times = { created_at: createdAt, updated_at: createdAt };
@@ -28,8 +34,8 @@ test('sends every field in the order of its table, and leaves out what has no va
   assert.equal(text, JSON.stringify({ brands: expected }));
 });
 
-test('serves the placeholder image: a PNG of 256 by 256 pixels', async (t) => {
-  const { port } = await startTestService(t);
+test('serves the placeholder image: a PNG of 256 by 256 pixels', async () => {
+  const { port } = shared;
   const response = await fetch(`http://127.0.0.1:${port}/assets/brand-placeholder.png`);
   assert.equal(response.headers.get('content-type'), 'image/png');
   const image = Buffer.from(await response.arrayBuffer());
@@ -37,8 +43,8 @@ test('serves the placeholder image: a PNG of 256 by 256 pixels', async (t) => {
   assert.deepEqual([image.readUInt32BE(16), image.readUInt32BE(20)], [256, 256]);
 });
 
-test('reference_id restricts to brands with exactly this value', async (t) => {
-  const { brands } = await startTestService(t);
+test('reference_id restricts to brands with exactly this value', async () => {
+  const { brands } = shared;
   const idsFor = async (query: string) => {
     const { text } = await brands(query, { key: keys.acme });
     return JSON.parse(text).brands.map(({ id }: { id: string }) => id);
@@ -47,6 +53,48 @@ test('reference_id restricts to brands with exactly this value', async (t) => {
   assert.deepEqual(await idsFor('?reference_id=ref+one'), ['b1'], 'a plus is a space');
   assert.deepEqual(await idsFor('?reference_id=ref%20one'), ['b1']);
   assert.deepEqual(await idsFor('?reference_id=Shared'), [], 'case matters');
+});
+
+test('reports all faults: known parameters in table order, then unknown ones in request order', async () => {
+  const { brands } = shared;
+  const answer = await brands('?zebra=1&reference_id=&limit=x&apple=2&cursor=', { key: keys.acme });
+  const found = errorsOf(answer).map(({ code, field }) => `${code} ${field}`);
+  assert.deepEqual(
+    [answer.status, ...found],
+    [
+      ...[400, 'VALUE_EMPTY cursor', 'EXPECTED_INTEGER limit', 'VALUE_EMPTY reference_id'],
+      ...['UNKNOWN_QUERY_PARAMETER zebra', 'UNKNOWN_QUERY_PARAMETER apple'],
+    ],
+  );
+});
+
+test('suggests the nearest parameter if its name is close', async () => {
+  const { brands } = shared;
+  const detailOf = async (query: string) => errorsOf(await brands(query, { key: keys.acme }))[0]?.detail;
+  const detail = await detailOf('?refrence_id=1');
+  assert.equal(detail, 'Remove the unknown parameter refrence_id, or rename it to reference_id.');
+  for (const name of ['customer_id', 'customer']) {
+    assert.equal(await detailOf(`?${name}=1`), `Remove the unknown parameter ${name}.`);
+  }
+});
+
+test('never repeats a key that was sent as a parameter or as its name, whole or in part', async () => {
+  const { brands } = shared;
+  const key = newApiKey('sandbox');
+  const encoded = `%70${key.slice(1)}`;
+  const twice = key.replaceAll('_', '%255F');
+  const names = [key, `a${key}b`, encoded, `${encoded}%zz`, twice, key.slice(0, 30), key.slice(8)];
+  for (const query of [...names.map((name) => `?${name}=1`), `?reference_id=${key}%00`]) {
+    const { status, text } = await brands(query, { key: keys.acme });
+    assert.equal(status, 400);
+    assert.ok(!text.includes(key.slice(10, 28)), query);
+  }
+});
+
+test('never repeats a value', async () => {
+  const { brands } = shared;
+  const { text } = await brands('?limit=seventeen&cursor=opensesame', { key: keys.acme });
+  assert.doesNotMatch(text, /seventeen|opensesame/);
 });
 
 test('Content-Length counts bytes, in any script that a name is written in', async (t) => {

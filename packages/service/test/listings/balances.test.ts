@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  byTest,
+  balances as fixtureBalances,
+  future,
+  keys,
+  past,
+} from '../../../testkit/fixtures/fixture.ts';
+import { assertRefused, errorsOf } from '../../../testkit/fixtures/http.ts';
+import { wholeFile } from '../../../testkit/servers/postgres.ts';
+import { startTestService } from '../../../testkit/service/service.ts';
+
+/** For the tests that only read. */
+const shared = await startTestService(wholeFile);
+
+const ofAlice = fixtureBalances.filter(({ customer_id }) => customer_id === 'alice');
+
+const query = '?customer_id=alice&type=CHECKING';
+
+test('sends every field in the order of its table, amounts exact, with and without a grant_id', async () => {
+  const { balances } = shared;
+  const fields = ['id', 'customer_id', 'type', 'currency', 'amount', 'created_at', 'updated_at'];
+  for (const grant of ['', '&grant_id=g-active']) {
+    const { status, text } = await balances(query + grant, { key: keys.acme });
+    assert.equal(status, 200);
+    assert.equal(text, JSON.stringify({ balances: ofAlice }, ['balances', ...fields]));
+  }
+  const none = await balances('?customer_id=without-balances&type=CHECKING', { key: keys.acme });
+  assert.deepEqual([none.status, none.text], [200, '{"balances":[]}']);
+});
+
+test('reports all faults, in the order of the parameter table', async () => {
+  const { balances } = shared;
+  const query = '?limit=0&cursor=&grant_id=%00&type=checking&customer_id=&reference_id=r';
+  const answer = await balances(query, { key: keys.acme });
+  const found = errorsOf(answer).map(({ code, field }) => `${code} ${field}`);
+  assert.deepEqual(
+    [answer.status, ...found],
+    [
+      ...[400, 'VALUE_EMPTY customer_id', 'INVALID_ENUM_VALUE type', 'INVALID_CHARACTER grant_id'],
+      ...['VALUE_EMPTY cursor', 'VALUE_TOO_LOW limit', 'UNKNOWN_QUERY_PARAMETER reference_id'],
+    ],
+  );
+});
+
+test('checks the parameters, then the cursor, then the grant', async () => {
+  const { balances } = shared;
+  for (const [more, ...error] of [
+    ['limit=0', 'VALUE_TOO_LOW', 'limit'],
+    ['cursor=x', 'INVALID_CURSOR', 'cursor'],
+    ['cursor=x&limit=0', 'VALUE_TOO_LOW', 'limit'],
+  ] as const) {
+    const answer = await balances(`?customer_id=nobody&type=CHECKING&${more}`, { key: keys.acme });
+    assertRefused(answer, 400, error);
+  }
+});
+
+test('says what to do about an empty value, by kind: required, optional, cursor', async () => {
+  const { balances } = shared;
+  const answer = await balances('?customer_id=&type=CHECKING&grant_id=&cursor=', { key: keys.acme });
+  const details = errorsOf(answer).map(({ detail }) => detail);
+  assert.match(details[0]!, /^customer_id is empty: set it to a value\.$/);
+  assert.match(details[1]!, /^grant_id is empty: set it to a value or leave it out\.$/);
+  assert.match(details[2]!, /^cursor is empty: stop after /);
+});
+
+test('the grant is checked on every page, not just the first', async (t) => {
+  const { balances, store } = await startTestService(t);
+  const first = JSON.parse((await balances(`${query}&limit=1`, { key: keys.acme })).text);
+  await store.revokeGrant('alice', 'g-active', past, byTest);
+  const next = await balances(`${query}&limit=1&cursor=${first.cursor}`, { key: keys.acme });
+  assertRefused(next, 403, 'GRANT_NOT_FOUND');
+  const named = await balances(`${query}&limit=1&grant_id=g-active&cursor=${first.cursor}`, {
+    key: keys.acme,
+  });
+  assertRefused(named, 403, ['GRANT_REVOKED', 'grant_id']);
+});
+
+test('a grant is refused from the millisecond at which it expires', async (t) => {
+  let now = Date.parse(future) - 1;
+  const { balances } = await startTestService(t, { nowMs: () => now });
+  const until = '?customer_id=without-balances&type=CHECKING&grant_id=g-nothing';
+  assert.equal((await balances(until, { key: keys.acme })).status, 200);
+  now += 1;
+  assertRefused(await balances(until, { key: keys.acme }), 403, ['GRANT_EXPIRED', 'grant_id']);
+});

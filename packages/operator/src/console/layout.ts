@@ -6,7 +6,7 @@ import { bodyOf, bodyRoute } from '@partner-network/http/content';
 import type { Route } from '@partner-network/http/handle';
 import type { Refusal } from '@partner-network/http/refusal';
 import { icon } from '@partner-network/service/reference/routes';
-import { type Html, html, type Value } from './html.ts';
+import { type Html, html } from './html.ts';
 import type { Session } from './session.ts';
 
 const css = readFileSync(new URL('../../assets/console.css', import.meta.url));
@@ -112,12 +112,13 @@ const headings: Readonly<Record<number, string>> = {
   503: 'The database cannot be reached',
 };
 
-/** The page of an error response. */
-export function refusalPage(refused: Refusal, advice: Value = undefined): Page {
+/** The page of an error response. `state` says how things stand after it. */
+export function refusalPage(refused: Refusal, state?: string): Page {
   const title = headings[refused.status] ?? 'Check what you sent';
   return {
     title,
-    body: html`<h1>${title}</h1>${errorList(refused)}${advice}<p><a href="/console">To the start</a></p>`,
+    body: html`<h1>${title}</h1>${errorList(refused)}${state !== undefined && html`<p>${state}</p>`}
+<p><a href="/console">To the start</a></p>`,
   };
 }
 

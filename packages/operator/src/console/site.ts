@@ -141,7 +141,7 @@ export class ConsoleSite {
 
   signOut(exchange: Exchange): Promise<string> {
     exchange.operation = 'consoleSignIn';
-    return this.#shown(exchange, undefined, async () => {
+    const work = async () => {
       // Browsers send no cookie with a form of another site, but would forget it as this answer says.
       requireOwnSite(exchange, this.#parts.publicUrl());
       const session = await this.#sessions.find(exchange);
@@ -151,7 +151,8 @@ export class ConsoleSite {
       }
       exchange.headers.push(...setCookie(this.#parts.publicUrl(), ''));
       return redirect(exchange, '/console');
-    });
+    };
+    return this.#shown(exchange, undefined, work, 'You are still signed in.');
   }
 
   #askToSignIn(exchange: Exchange, path: string): string {
@@ -169,14 +170,19 @@ export class ConsoleSite {
   }
 
   /** A person reads the answer, so every failure is a page too. */
-  async #shown(exchange: Exchange, session: Session | undefined, work: () => Promise<string>) {
+  async #shown(
+    exchange: Exchange,
+    session: Session | undefined,
+    work: () => Promise<string>,
+    ifFailed?: string,
+  ): Promise<string> {
     try {
       return await work();
     } catch (thrown) {
       const { log } = this.#parts;
       const refused = thrown instanceof Refusal ? thrown : refusalOfFailure(log, exchange.requestId, thrown);
       noteRefusal(exchange, refused);
-      return this.#rendered(exchange, refusalPage(refused), { session });
+      return this.#rendered(exchange, refusalPage(refused, ifFailed), { session });
     }
   }
 

@@ -54,6 +54,7 @@ test('nobody is signed out and no page is shown while the database does not answ
   db.exec('begin immediate');
   const failed = await viewer.post('/console/sign-out');
   assert.deepEqual([failed.status, failed.headers.getSetCookie()], [503, []]);
+  assert.match(failed.text, /You are still signed in\./);
   db.exec('rollback; alter table ended_sessions rename to moved');
   const shown = await copy.get('/console/partners/acme');
   assert.equal(shown.status, 500);

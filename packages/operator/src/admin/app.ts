@@ -1,23 +1,27 @@
 /** The routes of the service. A request of the API walks: credentials, role, path, query, body, operation. */
 import { httpBounds } from '@partner-network/common/bounds/http';
 import { adminBounds } from '@partner-network/common/bounds/operator';
-import { type AdminOperationId, adminOperations } from '@partner-network/contract/admin/operations';
+import {
+  type AdminOperation,
+  type AdminOperationId,
+  adminOperations,
+} from '@partner-network/contract/admin/operations';
 import { errorRecord } from '@partner-network/contract/errors';
 import { adminLimits } from '@partner-network/contract/limits';
 import type { Exchange, Route, Routes } from '@partner-network/http/handle';
 import { Refusal } from '@partner-network/http/refusal';
 import { headerValues } from '@partner-network/http/request';
-import { requireValid } from '@partner-network/service/auth/authenticate';
-import type { Journal } from '@partner-network/service/receipts/journal';
-import { kindOfBatch } from './batch-sender.ts';
-import { type CallParts, createCalls } from './calls.ts';
-import { createIdentification, inOwnWords } from './credentials.ts';
+import { type BatchSender, kindOfBatch } from './batch-sender.ts';
+import type { Calls } from './calls.ts';
+import { type Identify, inOwnWords } from './credentials.ts';
 import { referenceRoutes } from './reference.ts';
 import { type Answered, readRequest } from './request.ts';
 import { type Match, matchPath } from './routes.ts';
 
-export interface AdminParts extends CallParts {
-  readonly journal: Pick<Journal, 'noteUse'>;
+export interface AdminParts {
+  readonly identify: Identify;
+  readonly call: Calls;
+  readonly batches: BatchSender;
   /** A function, because the service's own port is known only once it listens. */
   readonly publicUrl: () => string;
 }
@@ -56,22 +60,16 @@ function onLocalHost(route: Route): Route {
 }
 
 /** `isOnlyLocal` is set for a service that has only clients on its own machine. */
-export function createAdminRoutes(parts: AdminParts, console: Routes['get'], isOnlyLocal: boolean): Routes {
-  const { store, journal, batches } = parts;
-  const identify = createIdentification(store);
-  const call = createCalls(parts);
-
+export function createAdminRoutes(
+  { identify, call, batches, publicUrl }: AdminParts,
+  console: Routes['get'],
+  isOnlyLocal: boolean,
+): Routes {
   async function answer(id: AdminOperationId, { encoded }: Match, exchange: Exchange): Promise<string> {
     exchange.operation = id;
-    const key = await identify(exchange.rawHeaders);
-    // Also for a key that is refused below, so that the use of a leaked key can be traced.
-    exchange.key = { id: key.id };
-    requireValid(key, Date.now());
-    journal.noteUse(key.id, Date.now());
-    const caller = { key, exchange };
-    const answered: Answered = await call(id, caller, (operation) =>
-      readRequest(operation, encoded, exchange),
-    );
+    const key = await identify(exchange);
+    const read = (operation: AdminOperation) => readRequest(operation, encoded, exchange);
+    const answered: Answered = await call(id, { key, exchange }, read);
     exchange.status = answered.status ?? 200;
     exchange.headers.push('Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store');
     return JSON.stringify(answered.body);
@@ -91,7 +89,7 @@ export function createAdminRoutes(parts: AdminParts, console: Routes['get'], isO
     };
   }
 
-  const pages = new Map(referenceRoutes(parts.publicUrl));
+  const pages = new Map(referenceRoutes(publicUrl));
   return {
     get: (path) => {
       const match = matchPath(path);

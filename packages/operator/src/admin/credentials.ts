@@ -2,17 +2,31 @@
 
 import { adminKeyPrefixes } from '@partner-network/contract/environments';
 import { type AdminRole, mayUse } from '@partner-network/contract/permissions';
+import type { Exchange } from '@partner-network/http/handle';
 import { Refusal, refusal } from '@partner-network/http/refusal';
 import { environmentOfAdminKey } from '@partner-network/service/auth/api-key';
-import { createKeyCache, identifyAs } from '@partner-network/service/auth/authenticate';
+import { createKeyCache, identifyAs, requireValid } from '@partner-network/service/auth/authenticate';
+import type { Journal } from '@partner-network/service/receipts/journal';
 import type { AdminKeyOnFile, Store } from '@partner-network/store/port';
 import { adminRefusal } from './refusals.ts';
 
-/** Returns a function that finds the stored key of a request, or refuses. */
-export function createIdentification({ findAdminKey: find, environment }: Store) {
+/** Finds the stored key that headers carry, if they are not those of the request, or refuses. */
+export type Identify = (exchange: Exchange, rawHeaders?: readonly string[]) => Promise<AdminKeyOnFile>;
+
+export function createIdentify(
+  { findAdminKey: find, environment }: Store,
+  { noteUse }: Pick<Journal, 'noteUse'>,
+): Identify {
   const cache = createKeyCache<AdminKeyOnFile>();
   const kind = { prefixes: adminKeyPrefixes, environmentOf: environmentOfAdminKey, find };
-  return (rawHeaders: readonly string[]) => identifyAs(kind, rawHeaders, cache, environment);
+  return async (exchange, rawHeaders = exchange.rawHeaders) => {
+    const key = await identifyAs(kind, rawHeaders, cache, environment);
+    // Also for a key that is refused after this, so that the use of a leaked key can be traced.
+    exchange.key = { id: key.id };
+    requireValid(key, Date.now());
+    noteUse(key.id, Date.now());
+    return key;
+  };
 }
 
 export function requireRole({ role }: AdminKeyOnFile, needed: AdminRole): void {

@@ -24,6 +24,8 @@ import { type Store, StoreLocked, StoreUnavailable } from '@partner-network/stor
 import type { Logger } from 'pino';
 import { createAdminRoutes } from '../admin/app.ts';
 import { BatchSender } from '../admin/batch-sender.ts';
+import { createCalls } from '../admin/calls.ts';
+import { createIdentify } from '../admin/credentials.ts';
 import { notFound } from '../admin/refusals.ts';
 import type { resolveAdmin } from '../admin/settings.ts';
 import type { Examined } from '../doctor/examine.ts';
@@ -77,8 +79,10 @@ export async function openAdmin(
         examining = undefined;
       }));
   const isOnlyLocal = [originOf(host, port), publicUrl ?? originOf(host, port)].every(isLocal);
-  const parts = { store, cursors, journal, batches, log, examine, publicUrl: ownUrl };
-  const routes = createAdminRoutes(parts, createConsole(parts), isOnlyLocal);
+  const call = createCalls({ store, cursors, batches });
+  const parts = { identify: createIdentify(store, journal), call, batches, publicUrl: ownUrl };
+  const console = createConsole({ ...parts, store, cursors, journal, log, examine });
+  const routes = createAdminRoutes(parts, console, isOnlyLocal);
   const site = { routes, log, requests, notFound: unknownPath };
   const { unreadCharacters } = httpBounds;
   const room = { connections: connectionsWithin(openFileLimit()), unreadCharacters };

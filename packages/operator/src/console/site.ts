@@ -9,12 +9,12 @@ import { redirect } from '@partner-network/http/content';
 import { type Exchange, refusalOfFailure } from '@partner-network/http/handle';
 import { decode } from '@partner-network/http/parameters';
 import { Refusal } from '@partner-network/http/refusal';
-import { requireValid } from '@partner-network/service/auth/authenticate';
-import { whileLocked } from '@partner-network/store/port';
+import type { Cursors } from '@partner-network/service/cursors/cursors';
+import type { Journal } from '@partner-network/service/receipts/journal';
+import { type Store, whileLocked } from '@partner-network/store/port';
 import type { Logger } from 'pino';
 import type { AdminParts } from '../admin/app.ts';
-import { type Calls, createCalls } from '../admin/calls.ts';
-import { createIdentification, requireRole } from '../admin/credentials.ts';
+import { requireRole } from '../admin/credentials.ts';
 import { notFound } from '../admin/refusals.ts';
 import { checkGiven } from '../admin/request.ts';
 import type { Examined } from '../doctor/examine.ts';
@@ -31,7 +31,10 @@ import {
 } from './session.ts';
 import { createReads, noteRefusal, type Outcome, type Reads, type Texts, type Visit } from './visit.ts';
 
-export interface ConsoleParts extends AdminParts {
+export interface ConsoleParts extends Pick<AdminParts, 'identify' | 'call' | 'publicUrl'> {
+  readonly store: Store;
+  readonly cursors: Cursors;
+  readonly journal: Pick<Journal, 'noteUse'>;
   readonly log: Logger;
   /** The checks of `doctor` that concern the database. */
   readonly examine: () => Promise<readonly Examined[]>;
@@ -56,17 +59,13 @@ const noKeys = 'An address must not hold a key: browsers keep it. Search for the
 export class ConsoleSite {
   readonly #parts: ConsoleParts;
   readonly #sessions: ReturnType<typeof createSessions>;
-  readonly #calls: Calls;
   readonly #reads: Reads;
-  readonly #identify: ReturnType<typeof createIdentification>;
 
   constructor(parts: ConsoleParts) {
     const { store, cursors, examine } = parts;
     this.#parts = parts;
     this.#reads = createReads(store, examine);
     this.#sessions = createSessions(store, cursors);
-    this.#calls = createCalls(parts);
-    this.#identify = createIdentification(store);
   }
 
   /** Answers a person who is signed in. Others get the page to sign in, which returns here. */
@@ -80,27 +79,23 @@ export class ConsoleSite {
   }
 
   async #answered(page: ConsolePage, encoded: Texts, exchange: Exchange, session: Session): Promise<string> {
-    const { journal } = this.#parts;
-    exchange.key = { id: session.key.id };
-    requireRole(session.key, 'VIEWER');
+    const { journal, call } = this.#parts;
+    const { key } = session;
+    exchange.key = { id: key.id };
+    requireRole(key, 'VIEWER');
     if (holdsKey(querystring.unescape(exchange.query))) throw notFound(noKeys);
-    journal.noteUse(session.key.id, Date.now());
+    journal.noteUse(key.id, Date.now());
     const form = page.method === 'POST' ? await this.#ownForm(exchange, session) : new URLSearchParams();
     const query = Object.fromEntries([...new URLSearchParams(exchange.query)].filter(([, value]) => value));
     const ids = Object.fromEntries(Object.entries(encoded).map(([name, text]) => [name, idOf(text)]));
-    const { key } = session;
     const outcome = await page.answer({
       exchange,
       session,
       ids,
       query,
       form,
-      call: async (id, given = {}) => {
-        const answered = await this.#calls(id, { key, exchange }, (operation) =>
-          checkGiven(operation, given),
-        );
-        return answered.body;
-      },
+      call: async (id, given = {}) =>
+        (await call(id, { key, exchange }, (operation) => checkGiven(operation, given))).body,
       may: (id) => mayUse(key.role, adminOperations[id].role),
       reads: this.#reads,
     });
@@ -116,7 +111,7 @@ export class ConsoleSite {
 
   /** Exchanges a key for a cookie. The key is in the body of this request, and nowhere else. */
   signIn(exchange: Exchange): Promise<string> {
-    const { journal, publicUrl } = this.#parts;
+    const { identify, publicUrl } = this.#parts;
     exchange.operation = 'consoleSignIn';
     return this.#shown(exchange, undefined, async () => {
       requireOwnSite(exchange, publicUrl());
@@ -124,11 +119,7 @@ export class ConsoleSite {
       const next = returnPath(form.get('next'));
       try {
         const text = form.get('key')?.trim() ?? '';
-        const key = await this.#identify(['authorization', `Bearer ${text}`]);
-        exchange.key = { id: key.id };
-        requireValid(key, Date.now());
-        requireRole(key, 'VIEWER');
-        journal.noteUse(key.id, Date.now());
+        requireRole(await identify(exchange, ['authorization', `Bearer ${text}`]), 'VIEWER');
         exchange.headers.push(...setCookie(publicUrl(), this.#sessions.begin(text)));
         return redirect(exchange, next);
       } catch (thrown) {

@@ -20,11 +20,10 @@ import { OperatorError } from '@partner-network/common/errors';
 import { counted, echo } from '@partner-network/common/text';
 import { lengths } from '@partner-network/contract/limits';
 import { basePath } from '@partner-network/contract/operations';
-import { allCases } from '../conformance/cases/index.ts';
-import { htmlOf } from '../conformance/html.ts';
-import { type CaseResult, casesOf, runCases } from '../conformance/run.ts';
+import { type Supplied, type Variable, variables } from '../conformance/probe.ts';
+import { type CaseResult, htmlOf } from '../conformance/report.ts';
+import { allCases, casesOf, runCases } from '../conformance/run.ts';
 import { Untestable } from '../conformance/send.ts';
-import { type Supplied, type Variable, variables } from '../conformance/variables.ts';
 import { foreignAnswer, tooLate, whyNoAnswer } from './errors.ts';
 import { type Address, apiKey, keyVariable } from './settings.ts';
 
@@ -70,7 +69,7 @@ export const conformance = command({
     // Before the run. It also removes old reports.
     for (const path of [junit, html]) writeReport(path, '');
     const url = baseUrl(text) as string;
-    const cases = casesOf(allCases, profile);
+    const cases = casesOf(profile);
     const { stderr } = process;
     const onCase = (number: number) =>
       stderr.write(number > cases.length ? '\r\u001b[K' : `\rCase ${number} of ${cases.length}`);

@@ -1,8 +1,15 @@
 /** JSON in answers: its content, and whether it follows a schema. */
 import type { Answer } from './send.ts';
 
+/** The name of a value's type in JSON Schema. A number without a fraction is an integer. */
+export function typeOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  return Number.isInteger(value) ? 'integer' : typeof value;
+}
+
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+  typeOf(value) === 'object';
 
 /**
  * The same text for JSON with the same content. The text of a value is a part of the text around it. White
@@ -38,14 +45,11 @@ const isBroken: Readonly<Record<string, (value: unknown, rule: never) => boolean
   enum: (value, rule: readonly unknown[]) => !rule.includes(value),
   format: (value, rule: string) => formats[rule]?.test(String(value)) === false,
   pattern: (value, rule: string) => !new RegExp(rule, 'u').test(String(value)),
-  ...{ minLength: isShort, minItems: isShort, maxLength: isLong, maxProperties: isLong },
+  minLength: isShort,
+  minItems: isShort,
+  maxLength: isLong,
+  maxProperties: isLong,
 };
-
-function isOfType(value: unknown, type: string): boolean {
-  if (type === 'array') return Array.isArray(value);
-  if (type === 'object') return isObject(value);
-  return type === 'integer' ? Number.isInteger(value) : typeof value === type;
-}
 
 /**
  * The first thing that is wrong with a value, such as `brands[3].name must be of the type string`. It names
@@ -53,23 +57,22 @@ function isOfType(value: unknown, type: string): boolean {
  */
 export function violationIn(schema: Schema, value: unknown, where = ''): string | undefined {
   const must = (what: string) => `${where || 'the body'} must ${what}`;
-  if (schema.type && !isOfType(value, schema.type)) return must(`be of the type ${schema.type}`);
+  if (schema.type && typeOf(value) !== schema.type) return must(`be of the type ${schema.type}`);
   for (const [keyword, rule] of Object.entries(schema))
     if (isBroken[keyword]?.(value, rule as never)) return must(`have the ${keyword} ${rule}`);
-  if (typeof value !== 'object' || value === null) return undefined;
 
-  const { required = [], properties = {}, items = true, additionalProperties: more = true } = schema;
+  const { required = [], properties = {}, items = {}, additionalProperties: more = true } = schema;
+  if (Array.isArray(value))
+    return value.map((item, index) => violationIn(items, item, `${where}[${index}]`)).find(Boolean);
+  if (!isObject(value)) return undefined;
   const at = (name: string) => (where === '' ? name : `${where}.${name}`);
   const absent = required.find((name: string) => !Object.hasOwn(value, name));
   if (absent !== undefined) return `${at(absent)} must be present`;
-  for (const [index, [name, item]] of Object.entries(value).entries()) {
+  const violations = Object.entries(value).map(([name, field], index) => {
+    if (Object.hasOwn(properties, name)) return violationIn(properties[name], field, at(name));
+    if (more === false) return must('have no fields other than those of its schema');
     // A name that the schema does not list may be data.
-    let [rule, place] = [more, at(`<field ${index + 1}>`)];
-    if (Object.hasOwn(properties, name)) [rule, place] = [properties[name], at(name)];
-    if (Array.isArray(value)) [rule, place] = [items, `${where}[${index}]`];
-    if (rule === false) return must('have no fields other than those of its schema');
-    const found = rule === true ? undefined : violationIn(rule, item, place);
-    if (found !== undefined) return found;
-  }
-  return undefined;
+    return more === true ? undefined : violationIn(more, field, at(`<field ${index + 1}>`));
+  });
+  return violations.find(Boolean);
 }

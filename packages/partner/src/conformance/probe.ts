@@ -3,7 +3,25 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { keyPrefixes } from '@partner-network/contract/environments';
 import { type Answer, createSender, Skip } from './send.ts';
-import type { Supplied, Variable } from './variables.ts';
+
+/** The environment variables that hold keys and ids. Reports name them in place of their values. */
+export const variables = {
+  PARTNER_NETWORK_API_KEY: 'an API key with both scopes; required',
+  PARTNER_NETWORK_CUSTOMER_ID: 'a customer who gave this partner an active grant',
+  PARTNER_NETWORK_GRANT_ID: 'an active grant from that customer to this partner',
+  PARTNER_NETWORK_CUSTOMER_ID_WITHOUT_GRANT: 'a customer who gave this partner no grant',
+  PARTNER_NETWORK_BRANDS_ONLY_API_KEY: 'a key of this partner with the scope BRANDS_READ only',
+  PARTNER_NETWORK_OTHER_PARTNER_API_KEY:
+    'a key of another partner with both scopes; the customer gave that partner no grant',
+  PARTNER_NETWORK_REVOKED_API_KEY: 'a revoked key',
+  PARTNER_NETWORK_EXPIRED_API_KEY: 'an expired key',
+  PARTNER_NETWORK_OTHER_ENVIRONMENT_API_KEY: 'a key of the other environment',
+} as const;
+
+export type Variable = keyof typeof variables;
+
+/** The variables that are set. */
+export type Supplied = Readonly<Partial<Record<Variable, string>>>;
 
 /** A request, or the lines of a raw one. */
 export type Request = PathRequest | { readonly lines: (probe: Probe) => readonly string[] };
@@ -14,13 +32,15 @@ export interface PathRequest {
   /** Percent-encoded and added to the path. */
   readonly query?: Query;
   /** Makes the Authorization header, by default with the partner's own key. An empty header is not sent. */
-  readonly as?: ((probe: Probe) => string) | undefined;
+  readonly as?: As | undefined;
   readonly method?: 'POST' | 'DELETE' | 'OPTIONS' | 'HEAD';
 }
 
 /** Parameters with values, or with functions that find them. A parameter without a value is not sent. */
-export type Query = Readonly<Record<string, string | number | undefined | Find>>;
-type Find = (probe: Probe) => string | Promise<string>;
+export type Query = Readonly<
+  Record<string, string | number | undefined | ((probe: Probe) => string | Promise<string>)>
+>;
+export type As = (probe: Probe) => string;
 
 export type Probe = ReturnType<typeof createProbe>;
 
@@ -104,8 +124,8 @@ export function unknownKey({ ownKey }: Probe): string {
 export const ownCustomer = idIn('PARTNER_NETWORK_CUSTOMER_ID');
 
 /** Requests for a page of a listing, with the parameters that it requires. */
-export const brands = (query: Query = {}, as?: PathRequest['as']) => ({ path: '/brands', query, as });
-export const balances = (query: Query = {}, as?: PathRequest['as']) => {
+export const brands = (query: Query = {}, as?: As) => ({ path: '/brands', query, as });
+export const balances = (query: Query = {}, as?: As) => {
   const required = { customer_id: ownCustomer, type: 'CHECKING' };
   return { path: '/balances', query: { ...required, ...query }, as };
 };

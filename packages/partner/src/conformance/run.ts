@@ -1,9 +1,23 @@
 /** Runs cases against a deployment, one after another. */
-import type { Case, Profile } from './case.ts';
-import { balances, createProbe, type Probe } from './probe.ts';
-import { createRedaction } from './redact.ts';
+import type { Case } from './case.ts';
+import { access } from './cases/access.ts';
+import { answers } from './cases/answers.ts';
+import { http } from './cases/http.ts';
+import { pages } from './cases/pages.ts';
+import { parameters } from './cases/parameters.ts';
+import { records } from './cases/records.ts';
+import { balances, createProbe, type Probe, type Supplied, variables } from './probe.ts';
+import { type CaseResult, createRedaction } from './report.ts';
 import { Failure, Skip, Untestable } from './send.ts';
-import { type Supplied, variables } from './variables.ts';
+
+/** The last cases look at the answers of all others. */
+export const allCases: readonly Case[] = [records, pages, parameters, access, http, answers]
+  .flat()
+  .flatMap(({ all }) => all);
+
+/** The cases of a profile. The sections of the specification have numbers. */
+export const casesOf = (profile: 'specification' | 'decisions') =>
+  allCases.filter(({ section }) => profile === 'decisions' || /^\d/.test(section));
 
 export interface Run {
   /** Ends in /network/v1, without a slash. */
@@ -14,23 +28,6 @@ export interface Run {
   /** Called before each case, and after the last one. */
   readonly onCase?: (number: number) => void;
 }
-
-/** One case of the report, as --json prints it. Nothing of a real deployment stands in it. */
-export interface CaseResult {
-  readonly id: string;
-  readonly section: string;
-  readonly title: string;
-  readonly status: 'passed' | 'failed' | 'skipped' | 'expected';
-  /** Of a failed case. */
-  readonly request?: string;
-  readonly answer?: string;
-  readonly expected?: string;
-  /** Of a skipped case: the message of its `Skip`. */
-  readonly variable?: string;
-}
-
-export const casesOf = (all: readonly Case[], profile: Profile) =>
-  all.filter((each) => each.profile === 'specification' || profile === 'decisions');
 
 /** The results by section. Throws an `Untestable` if the deployment does not answer, or not as this API. */
 export async function runCases(cases: readonly Case[], run: Run): Promise<readonly CaseResult[]> {
@@ -67,18 +64,17 @@ async function outcomeOf({ id, check }: Case, run: Run, probe: Probe) {
   } catch (error) {
     if (error instanceof Untestable) throw error;
     const { mask, shownRequest, shownAnswer } = createRedaction(run.supplied);
-    const missing = (error as Error).message;
+    const { name, message } = error as Error;
     if (error instanceof Skip)
-      return { status: 'skipped', variable: missing in variables ? missing : mask(missing) } as const;
+      return { status: 'skipped', variable: message in variables ? message : mask(message) } as const;
+    const answer = error instanceof Failure ? error.cause : probe.answers.at(-1)!;
     // The message of any other error may repeat a part of the answer.
-    const unread = `an answer that the case can read (${(error as Error).name})`;
-    const { cause: answer, message } =
-      error instanceof Failure ? error : { cause: probe.answers.at(-1)!, message: unread };
+    const expected = error instanceof Failure ? message : `an answer that the case can read (${name})`;
     return {
       status: run.expectedFailures.has(id) ? 'expected' : 'failed',
       request: shownRequest(answer),
       answer: shownAnswer(answer),
-      expected: mask(message),
+      expected: mask(expected),
     } as const;
   }
 }

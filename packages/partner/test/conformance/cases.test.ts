@@ -9,12 +9,11 @@ import type { Store } from '../../../store/src/port.ts';
 import { byTest, createdAt, keys } from '../../../testkit/fixtures/fixture.ts';
 import { listenOnAnyPort } from '../../../testkit/servers/free-port.ts';
 import { startTestService } from '../../../testkit/service/service.ts';
-import type { Profile } from '../../src/conformance/case.ts';
-import { allCases } from '../../src/conformance/cases/index.ts';
-import type { Probe } from '../../src/conformance/probe.ts';
-import { type CaseResult, casesOf, runCases } from '../../src/conformance/run.ts';
+import type { Case } from '../../src/conformance/case.ts';
+import type { Probe, Supplied } from '../../src/conformance/probe.ts';
+import type { CaseResult } from '../../src/conformance/report.ts';
+import { allCases, casesOf, runCases } from '../../src/conformance/run.ts';
 import { Skip } from '../../src/conformance/send.ts';
-import type { Supplied } from '../../src/conformance/variables.ts';
 import { createOtherImplementation, supplied as suppliedToOther } from './other-implementation.ts';
 
 /** A partner without brands, and its grant of a customer with one balance. */
@@ -28,16 +27,9 @@ async function fill(store: Store): Promise<void> {
   await importValues(store, 'balances', [balance]);
 }
 
-function check(
-  port: number,
-  profile: Profile,
-  supplied: Supplied,
-  cases = allCases,
-): Promise<readonly CaseResult[]> {
+function check(port: number, supplied: Supplied, cases: readonly Case[]): Promise<readonly CaseResult[]> {
   const baseUrl = `http://127.0.0.1:${port}${basePath}`;
-  return runCases(casesOf(cases, profile), {
-    ...{ baseUrl, supplied, isBurst: false, expectedFailures: new Set<string>() },
-  });
+  return runCases(cases, { baseUrl, supplied, isBurst: false, expectedFailures: new Set() });
 }
 
 const notPassed = (results: readonly CaseResult[]) => results.filter(({ status }) => status !== 'passed');
@@ -90,7 +82,7 @@ suite('the cases of a run', { concurrency: true }, () => {
     const limiters = { brands: createMemoryLimiter(50) };
     const { port } = await startTestService(t, { data: { name: 'empty', fill }, limiters });
     const few = { PARTNER_NETWORK_API_KEY: keys.acme, PARTNER_NETWORK_CUSTOMER_ID: 'alice' };
-    const results = notPassed(await check(port, 'decisions', few));
+    const results = notPassed(await check(port, few, allCases));
     assert.deepEqual(idsOf(results, 'failed'), []);
     const reasons = new Set(results.map(({ variable }) => variable));
     for (const missing of [
@@ -103,13 +95,10 @@ suite('the cases of a run', { concurrency: true }, () => {
 
   test('a service that follows the specification alone passes its profile, and not ours', async (t) => {
     const port = await listenOnAnyPort(t, createOtherImplementation());
-    assert.deepEqual(notPassed(await check(port, 'specification', suppliedToOther)), []);
+    assert.deepEqual(notPassed(await check(port, suppliedToOther, casesOf('specification'))), []);
     const encoded = allCases.filter(({ id }) => id === 'brands.cursor.other-limit');
-    assert.deepEqual(notPassed(await check(port, 'decisions', suppliedToOther, encoded)), []);
+    assert.deepEqual(notPassed(await check(port, suppliedToOther, encoded)), []);
     const decided = allCases.filter(({ id }) => ours.includes(id));
-    assert.deepEqual(
-      idsOf(await check(port, 'decisions', suppliedToOther, decided), 'failed').sort(),
-      ours.sort(),
-    );
+    assert.deepEqual(idsOf(await check(port, suppliedToOther, decided), 'failed').sort(), ours.sort());
   });
 });

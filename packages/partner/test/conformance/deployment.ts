@@ -5,7 +5,7 @@ import { digestOfKey, newApiKey } from '../../../service/src/auth/api-key.ts';
 import type { Store } from '../../../store/src/port.ts';
 import { byTest, createdAt, future, past } from '../../../testkit/fixtures/fixture.ts';
 import { keepKey, keepSecret } from '../../../testkit/watch/logs.ts';
-import type { Supplied } from '../../src/conformance/variables.ts';
+import type { Supplied } from '../../src/conformance/probe.ts';
 
 export type AllVariables = Required<Supplied>;
 

@@ -6,8 +6,8 @@ import { createMemoryLimiter } from '../../../service/src/limiter/rate-limit.ts'
 import { run } from '../../../testkit/fixtures/run.ts';
 import { startTestService } from '../../../testkit/service/service.ts';
 import { busyDeployment } from '../../src/conformance/cases/http.ts';
-import { allCases } from '../../src/conformance/cases/index.ts';
-import type { CaseResult } from '../../src/conformance/run.ts';
+import type { CaseResult } from '../../src/conformance/report.ts';
+import { allCases } from '../../src/conformance/run.ts';
 import { type AllVariables, fillDeployment } from './deployment.ts';
 
 test('our own service conforms', { concurrency: true }, async (t) => {

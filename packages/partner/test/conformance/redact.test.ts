@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
-import { createRedaction } from '../../src/conformance/redact.ts';
+import type { Supplied } from '../../src/conformance/probe.ts';
+import { createRedaction } from '../../src/conformance/report.ts';
 import type { Answer } from '../../src/conformance/send.ts';
-import type { Supplied } from '../../src/conformance/variables.ts';
 
 const supplied: Supplied = {
   PARTNER_NETWORK_API_KEY: keys.acme,

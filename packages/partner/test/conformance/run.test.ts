@@ -4,10 +4,10 @@ import { type TestContext, test } from 'node:test';
 import { serveHttp } from '../../../operator/test/images/image-host.ts';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { type Case, settled } from '../../src/conformance/case.ts';
+import type { Supplied } from '../../src/conformance/probe.ts';
 import { nobody, type Probe } from '../../src/conformance/probe.ts';
 import { runCases } from '../../src/conformance/run.ts';
 import { Failure, Skip } from '../../src/conformance/send.ts';
-import type { Supplied } from '../../src/conformance/variables.ts';
 
 const supplied: Supplied = { PARTNER_NETWORK_API_KEY: keys.acme, PARTNER_NETWORK_CUSTOMER_ID: 'customer-1' };
 
@@ -30,7 +30,7 @@ async function runOn(
   });
   const cases = Object.entries(checks).map(([id, check]) => {
     const section = sections[id] ?? '1';
-    return { id, section, profile: 'decisions', promise: id, check: check as Case['check'] } as const;
+    return { id, section, promise: id, check: check as Case['check'] } as const;
   });
   const expectedFailures = new Set(['expected']);
   const results = await runCases(cases, {

@@ -2,16 +2,18 @@
 import { keyPrefixPattern } from '@partner-network/contract/environments';
 import { operations } from '@partner-network/contract/operations';
 import { balanceSchema, brandSchema } from '@partner-network/contract/records';
-import { type Check, requireErrors, section } from '../case.ts';
+import { Cases, type Check, requireErrors } from '../case.ts';
 import { canonical, contentOf, type Schema } from '../json.ts';
-import { nobody, type Probe, type Request } from '../probe.ts';
+import { nobody, type Request } from '../probe.ts';
 import type { Answer } from '../send.ts';
 
 type Kind = (answer: Answer) => boolean;
 
 /** Finds the first answer of the run that breaks the promise. */
-const everyAnswer = (isKept: Kind) => async (probe: Probe) =>
-  probe.answers.find((answer) => answer.status > 0 && !isKept(answer));
+const everyAnswer =
+  (isKept: Kind): Check =>
+  async ({ answers }) =>
+    answers.find((answer) => answer.status > 0 && !isKept(answer));
 
 /** Every answer of a kind has this header. */
 const header = (isMeant: Kind, name: string, value: RegExp) =>
@@ -28,11 +30,10 @@ const uniqueIds: Check = (probe) => {
 };
 
 /** The types of fields, and which are required. Their order does not matter. */
-const essence = ({ properties = {}, required = [] }: Schema) =>
-  canonical([
-    Object.fromEntries(Object.entries(properties).map(([name, field]) => [name, (field as Schema).type])),
-    required.toSorted(),
-  ]);
+const essence = ({ properties = {}, required = [] }: Schema) => {
+  const types = Object.entries(properties).map(([name, field]) => [name, (field as Schema).type]);
+  return canonical([Object.fromEntries(types), required.toSorted()]);
+};
 
 const openApi: Request = { path: '/openapi.json', as: nobody };
 
@@ -61,53 +62,55 @@ const outside = (path: string): Request => ({
   lines: ({ base }) => [`GET ${path} HTTP/1.1`, `Host: ${base.host}`],
 });
 
-// biome-ignore format: a case has two lines, its promise and how it is checked.
-export const answers = [
-  section('7', {
-    'errors.records': { promise: 'Every 400 of a listing has a list of Error records',
-      check: everyAnswer((one) => !isPage(one) || one.status !== 400 || requireErrors(one)) },
-  }),
-  section('Errors', {
-    'errors.everywhere': { promise: 'Every answer that is not 2xx has a list of Error records, on every path',
-      check: everyAnswer((one) => one.sent.startsWith('HEAD ') || one.status < 300 || requireErrors(one)) },
-    'errors.no-values': { promise: 'No error repeats a key or a value of over 64 characters',
-      check: everyAnswer((one) => one.status < 400 || !repeated.test(contentOf(one))) },
-    'headers.www-authenticate': { promise: 'Every 401 has WWW-Authenticate: Bearer',
-      check: header(({ status }) => status === 401, 'www-authenticate', /^Bearer$/) },
-    'headers.allow': { promise: 'Every 405, and every answer to OPTIONS, has Allow',
-      check: header(({ status }) => status === 405 || status === 204, 'allow', /^GET, HEAD, OPTIONS$/) },
-    'headers.no-cors': { promise: 'No answer has a CORS header',
-      check: everyAnswer(({ rawHeaders }) => !rawHeaders.some((name) => /^access-control-/i.test(name))) },
-  }),
-  section('Records on the wire', {
-    'headers.content-type': { promise: 'Listings answer with application/json; charset=utf-8',
-      check: header(isPage, 'content-type', /^application\/json; charset=utf-8$/) },
-    'headers.nosniff': { promise: 'Listings answer with nosniff',
-      check: header(isPage, 'x-content-type-options', /^nosniff$/) },
-    'headers.no-store': { promise: 'Listings answer with no-store',
-      check: header(isPage, 'cache-control', /^no-store$/) },
-    'headers.request-id': { promise: 'Every answer has an X-Request-Id',
-      check: header(() => true, 'x-request-id', /./) },
-    'headers.own-request-id': { promise: 'The X-Request-Id of a caller is ignored',
-      check: header(() => true, 'x-request-id', /^(?!conformance)/) },
-    'headers.request-id-unique': { promise: 'No two answers have the same X-Request-Id', check: uniqueIds },
-  }),
-  section('Rate limit', {
-    'headers.rate-limit-policy': { promise: 'Brands answer with RateLimit-Policy',
-      check: header(isLimited, 'ratelimit-policy', /^"brands";q=50;w=1$/) },
-    'headers.retry-after': { promise: 'Every 429 has Retry-After-Ms in milliseconds',
-      check: header(({ status }) => status === 429, 'retry-after-ms', /^[1-9][0-9]{0,4}$/) },
-    'headers.rate-limit': { promise: 'Brands answer with RateLimit',
-      check: header(isLimited, 'ratelimit', /^"brands";r=([1-4]?[0-9]);t=[01]$/) },
-  }),
-  section('Errors', {
-    'openapi.served': { promise: 'The OpenAPI document is served without a key',
-      ...openApi, gets: 200, mentions: '"openapi"' },
-    'openapi.answers': { check: described,
-      promise: 'The OpenAPI document describes the parameters, statuses and records of the run' },
-    'docs.served': { promise: 'The reference page is served without a key',
-      ...outside('/docs'), gets: 200, mentions: '<html' },
-    'placeholder.served': { promise: 'The placeholder image is served without a key',
-      ...outside('/assets/brand-placeholder.png'), gets: 200, mentions: 'PNG' },
-  }),
-].flat();
+const specified = new Cases('7')
+  .promise('errors.records', 'Every 400 of a listing has a list of Error records')
+  .holds(everyAnswer((one) => !isPage(one) || one.status !== 400 || requireErrors(one)));
+
+const errors = new Cases('Errors')
+  .promise('errors.everywhere', 'Every answer that is not 2xx has a list of Error records, on every path')
+  .holds(everyAnswer((one) => one.sent.startsWith('HEAD ') || one.status < 300 || requireErrors(one)))
+  .promise('errors.no-values', 'No error repeats a key or a value of over 64 characters')
+  .holds(everyAnswer((one) => one.status < 400 || !repeated.test(contentOf(one))))
+  .promise('headers.www-authenticate', 'Every 401 has WWW-Authenticate: Bearer')
+  .holds(header(({ status }) => status === 401, 'www-authenticate', /^Bearer$/))
+  .promise('headers.allow', 'Every 405, and every answer to OPTIONS, has Allow')
+  .holds(header(({ status }) => status === 405 || status === 204, 'allow', /^GET, HEAD, OPTIONS$/))
+  .promise('headers.no-cors', 'No answer has a CORS header')
+  .holds(everyAnswer(({ rawHeaders }) => !rawHeaders.some((name) => /^access-control-/i.test(name))));
+
+const onTheWire = new Cases('Records on the wire')
+  .promise('headers.content-type', 'Listings answer with application/json; charset=utf-8')
+  .holds(header(isPage, 'content-type', /^application\/json; charset=utf-8$/))
+  .promise('headers.nosniff', 'Listings answer with nosniff')
+  .holds(header(isPage, 'x-content-type-options', /^nosniff$/))
+  .promise('headers.no-store', 'Listings answer with no-store')
+  .holds(header(isPage, 'cache-control', /^no-store$/))
+  .promise('headers.request-id', 'Every answer has an X-Request-Id')
+  .holds(header(() => true, 'x-request-id', /./))
+  .promise('headers.own-request-id', 'The X-Request-Id of a caller is ignored')
+  .holds(header(() => true, 'x-request-id', /^(?!conformance)/))
+  .promise('headers.request-id-unique', 'No two answers have the same X-Request-Id')
+  .holds(uniqueIds);
+
+const rate = new Cases('Rate limit')
+  .promise('headers.rate-limit-policy', 'Brands answer with RateLimit-Policy')
+  .holds(header(isLimited, 'ratelimit-policy', /^"brands";q=50;w=1$/))
+  .promise('headers.retry-after', 'Every 429 has Retry-After-Ms in milliseconds')
+  .holds(header(({ status }) => status === 429, 'retry-after-ms', /^[1-9][0-9]{0,4}$/))
+  .promise('headers.rate-limit', 'Brands answer with RateLimit')
+  .holds(header(isLimited, 'ratelimit', /^"brands";r=([1-4]?[0-9]);t=[01]$/));
+
+const documents = new Cases('Errors')
+  .promise('openapi.served', 'The OpenAPI document is served without a key')
+  .gets(200, openApi, '"openapi"')
+  .promise(
+    'openapi.answers',
+    'The OpenAPI document describes the parameters, statuses and records of the run',
+  )
+  .holds(described)
+  .promise('docs.served', 'The reference page is served without a key')
+  .gets(200, outside('/docs'), '<html')
+  .promise('placeholder.served', 'The placeholder image is served without a key')
+  .gets(200, outside('/assets/brand-placeholder.png'), 'PNG');
+
+export const answers = [specified, errors, onTheWire, rate, documents];

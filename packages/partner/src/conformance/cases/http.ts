@@ -1,5 +1,5 @@
 /** Methods, paths, the bytes of HTTP itself, and the rate, which only --burst checks. */
-import { type Check, section } from '../case.ts';
+import { Cases, type Check } from '../case.ts';
 import { madeUp, nobody, type Probe, type Request } from '../probe.ts';
 import { type Answer, Skip } from '../send.ts';
 
@@ -16,6 +16,55 @@ const head: Check = async (probe) => {
   return undefined;
 };
 
+/** A raw request for a brand. Its first two headers must have no effect. */
+const raw = ({ scheme = '', limit = '1', version = '1.1', hosts = 1, more = [] as string[] }): Request => ({
+  lines: ({ base, ownKey }) => [
+    `GET ${scheme && scheme + base.host}${base.pathname}/brands?limit=${limit} HTTP/${version}`,
+    ...Array<string>(hosts).fill(`Host: ${base.host}`),
+    'Origin: http://other.example',
+    'X-Request-Id: conformance',
+    `Authorization: ${ownKey}`,
+    ...more,
+  ],
+});
+
+// Other methods are sent without a key, so that they cannot change anything in any deployment.
+const errors = new Cases('Errors')
+  .promise('http.post', 'POST is refused, before the key is checked')
+  .gets('METHOD_NOT_ALLOWED', { method: 'POST', path: '/brands', as: nobody })
+  .promise('http.delete', 'DELETE is refused')
+  .gets('METHOD_NOT_ALLOWED', { method: 'DELETE', path: '/balances', as: nobody })
+  .promise('http.options', 'OPTIONS needs no key')
+  .gets(204, { method: 'OPTIONS', path: '/brands', as: nobody })
+  .promise('http.head', 'HEAD has the status and headers of GET, and no body')
+  .holds(head)
+  .promise('http.path.before-method', 'The path is checked before the method')
+  .gets('NOT_FOUND', { method: 'POST', path: '/none', as: nobody })
+  .promise('http.path.unknown', 'A path that does not exist is 404')
+  .gets('NOT_FOUND', { path: '/none' })
+  .promise('http.path.slash', 'A slash at the end is another path')
+  .gets('NOT_FOUND', { path: '/brands/' })
+  .promise('http.path.case', 'Upper case is another path')
+  .gets('NOT_FOUND', { path: '/Brands' })
+  .promise('http.two-hosts', 'Two Host headers are refused')
+  .gets('MALFORMED_REQUEST', raw({ hosts: 2 }))
+  .promise('http.no-host', 'HTTP/1.1 needs a Host header')
+  .gets('MALFORMED_REQUEST', raw({ hosts: 0 }))
+  .promise('http.garbage', 'Bytes that are not HTTP are refused')
+  .gets('MALFORMED_REQUEST', { lines: () => ['conformance'] })
+  .promise('http.1.0', 'HTTP/1.0 is answered')
+  .gets(200, raw({ version: '1.0' }))
+  .promise('http.absolute-form', 'A target in absolute form is answered')
+  .gets(200, raw({ scheme: 'http://' }))
+  .promise('http.body', 'A body on GET is ignored')
+  .gets(200, raw({ more: ['Content-Length: 5', '', 'limit'] }))
+  .promise('http.raw-byte', 'A byte over 0x7F in the query is refused')
+  .gets({ limit: 'INVALID_CHARACTER' }, raw({ limit: '\xe9' }))
+  .promise('http.over-16-kib', 'Over 16 KiB of request line and headers are refused')
+  .gets('REQUEST_TOO_LARGE', raw({ more: [`X-Long: ${'x'.repeat(17_000)}`] }))
+  .promise('http.15-kib', '15 KiB of headers are accepted')
+  .gets(200, raw({ more: [`X-Long: ${'x'.repeat(15_000)}`] }));
+
 /** A limiter that counts per calendar second, or a bucket that fills up, admits too many of these. */
 const bursts = (probe: Probe) => {
   const burst = (pauseMs: number) => probe.burst(70, { path: '/brands?limit=1' }, pauseMs);
@@ -25,9 +74,10 @@ const bursts = (probe: Probe) => {
 /** Finds the first of 51 answers that were certainly admitted within a second. */
 const excess: Check = async (probe) => {
   const admitted = (await bursts(probe)).filter(({ status }) => status === 200);
-  const isWithin = (sentMs: number) => (one: Answer) =>
-    one.sentMs >= sentMs && one.answeredMs < sentMs + 1_000;
-  return admitted.find(({ sentMs }) => admitted.filter(isWithin(sentMs)).length > 50);
+  return admitted.find(({ sentMs: fromMs }) => {
+    const within = admitted.filter((one) => one.sentMs >= fromMs && one.answeredMs < fromMs + 1_000);
+    return within.length > 50;
+  });
 };
 
 /**
@@ -47,56 +97,10 @@ const otherStatus: Check = async (probe) => {
   return broken;
 };
 
-/** A raw request for a brand. Its first two headers must have no effect. */
-const raw = ({ scheme = '', limit = '1', version = '1.1', hosts = 1, more = [] as string[] }): Request => ({
-  lines: (probe) => [
-    `GET ${scheme && scheme + probe.base.host}${probe.base.pathname}/brands?limit=${limit} HTTP/${version}`,
-    ...Array<string>(hosts).fill(`Host: ${probe.base.host}`),
-    'Origin: http://other.example',
-    'X-Request-Id: conformance',
-    `Authorization: ${probe.ownKey}`,
-    ...more,
-  ],
-});
+const rate = new Cases('Rate limit')
+  .promise('burst.rate', 'Never more than 50 requests for brands are admitted in any second')
+  .holds(excess)
+  .promise('burst.refused', 'Requests over the rate are 429, and all others are answered')
+  .holds(otherStatus);
 
-// Other methods are sent without a key, so that they cannot change anything in any deployment.
-// biome-ignore format: a case has two lines, its promise and how it is checked.
-export const http = [
-  section('Errors', {
-    'http.post': { promise: 'POST is refused, before the key is checked',
-      method: 'POST', path: '/brands', as: nobody, gets: 'METHOD_NOT_ALLOWED' },
-    'http.delete': { promise: 'DELETE is refused',
-      method: 'DELETE', path: '/balances', as: nobody, gets: 'METHOD_NOT_ALLOWED' },
-    'http.options': { promise: 'OPTIONS needs no key',
-      method: 'OPTIONS', path: '/brands', as: nobody, gets: 204 },
-    'http.head': { promise: 'HEAD has the status and headers of GET, and no body', check: head },
-    'http.path.before-method': { promise: 'The path is checked before the method',
-      method: 'POST', path: '/none', as: nobody, gets: 'NOT_FOUND' },
-    'http.path.unknown': { promise: 'A path that does not exist is 404', path: '/none', gets: 'NOT_FOUND' },
-    'http.path.slash': { promise: 'A slash at the end is another path', path: '/brands/', gets: 'NOT_FOUND' },
-    'http.path.case': { promise: 'Upper case is another path', path: '/Brands', gets: 'NOT_FOUND' },
-    'http.two-hosts': { promise: 'Two Host headers are refused',
-      ...raw({ hosts: 2 }), gets: 'MALFORMED_REQUEST' },
-    'http.no-host': { promise: 'HTTP/1.1 needs a Host header',
-      ...raw({ hosts: 0 }), gets: 'MALFORMED_REQUEST' },
-    'http.garbage': { promise: 'Bytes that are not HTTP are refused',
-      lines: () => ['conformance'], gets: 'MALFORMED_REQUEST' },
-    'http.1.0': { promise: 'HTTP/1.0 is answered', ...raw({ version: '1.0' }), gets: 200 },
-    'http.absolute-form': { promise: 'A target in absolute form is answered',
-      ...raw({ scheme: 'http://' }), gets: 200 },
-    'http.body': { promise: 'A body on GET is ignored',
-      ...raw({ more: ['Content-Length: 5', '', 'limit'] }), gets: 200 },
-    'http.raw-byte': { promise: 'A byte over 0x7F in the query is refused',
-      ...raw({ limit: '\xe9' }), gets: { limit: 'INVALID_CHARACTER' } },
-    'http.over-16-kib': { promise: 'Over 16 KiB of request line and headers are refused',
-      ...raw({ more: [`X-Long: ${'x'.repeat(17_000)}`] }), gets: 'REQUEST_TOO_LARGE' },
-    'http.15-kib': { promise: '15 KiB of headers are accepted',
-      ...raw({ more: [`X-Long: ${'x'.repeat(15_000)}`] }), gets: 200 },
-  }),
-  section('Rate limit', {
-    'burst.rate': { promise: 'Never more than 50 requests for brands are admitted in any second',
-      check: excess },
-    'burst.refused': { promise: 'Requests over the rate are 429, and all others are answered',
-      check: otherStatus },
-  }),
-].flat();
+export const http = [errors, rate];

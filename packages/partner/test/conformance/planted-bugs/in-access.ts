@@ -1,5 +1,5 @@
 /** Bugs in credentials, scopes and grants, and between partners. */
-import type { Supplied } from '../../../src/conformance/variables.ts';
+import type { Supplied } from '../../../src/conformance/probe.ts';
 import {
   accepts,
   acceptsQuery,

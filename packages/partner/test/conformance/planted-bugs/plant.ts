@@ -1,6 +1,6 @@
 /** The ways to plant a bug: in the request before the service sees it, or in the service's response. */
 import { basePath } from '@partner-network/contract/operations';
-import type { Supplied } from '../../../src/conformance/variables.ts';
+import type { Supplied } from '../../../src/conformance/probe.ts';
 import { type Bug, headerIn, type Reply, type Sent, withHeader, without } from './proxy.ts';
 
 /** A bug, and the case that must catch it. */

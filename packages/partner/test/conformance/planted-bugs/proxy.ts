@@ -3,7 +3,7 @@ import { Agent, createServer, type IncomingMessage, request as startRequest } fr
 import { connect, type Socket } from 'node:net';
 import type { Lifetime } from '../../../../testkit/fixtures/lifetime.ts';
 import { listenOnAnyPort } from '../../../../testkit/servers/free-port.ts';
-import type { Supplied } from '../../../src/conformance/variables.ts';
+import type { Supplied } from '../../../src/conformance/probe.ts';
 
 /** A request as it is passed to the service. Names and values of headers alternate. */
 export interface Sent {

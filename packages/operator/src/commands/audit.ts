@@ -34,7 +34,7 @@ export const listAudit = onDatabase({
     ...(values.follow && values.until !== undefined ? ['--follow has no end: leave out --until.'] : []),
   ],
   purpose: ({ follow }) => (follow ? 'feed' : 'command'),
-  run: async (store, values, _words, output) => {
+  run: async ({ store, values, output }) => {
     const { actor, action, target, since, until } = values;
     if (values.follow) return follow(store, values, output);
     const list = (after: NumberedEntry | undefined, limit: number) =>

@@ -16,7 +16,7 @@ export const checkImages = onDatabase({
     partner: required('ID', partnerId, 'partner whose brands to check'),
     'allow-private': flag('also download from addresses that are not public'),
   },
-  run: async (store, { partner, json, 'allow-private': allowPrivate }, _words, output) => {
+  run: async ({ store, values: { partner, json, 'allow-private': allowPrivate }, output }) => {
     await requirePartner(store, partner);
     const counts = { ok: 0, faulty: 0, without_image: 0 };
     const shown: ImageReport[] = [];

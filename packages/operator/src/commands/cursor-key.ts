@@ -8,7 +8,7 @@ export const rotateCursorKey = changing('cursor-key rotate', {
   options: {
     'discard-old': flag('also refuse all existing cursors at once; for a leaked key'),
   },
-  run: async (store, values, _words, _output, by) => {
+  run: async ({ store, values, by }) => {
     const rotation = await store.rotateCursorKey(values['discard-old'] ? 'discard' : 'keep', by);
     const { key, retired, discarded } = rotation;
     const { status: _status, ...shown } = withoutSecret(key);
@@ -19,8 +19,7 @@ export const rotateCursorKey = changing('cursor-key rotate', {
 
 export const listCursorKeys = onDatabase({
   role: 'network_operate',
-  options: {},
-  run: async (store) => {
+  run: async ({ store }) => {
     const keys = (await store.cursorKeys()).map(withoutSecret);
     if (keys.length === 0) {
       throw new OperatorError('There is no cursor key. Create one with "partner-network cursor-key rotate".');

@@ -7,7 +7,6 @@ import {
   command,
   printReport,
   type Report,
-  shownJson,
 } from '@partner-network/common/command-line/command';
 import {
   flag,
@@ -41,6 +40,8 @@ import type { RoleName } from '@partner-network/store/postgres/roles';
 export const partnerId = plainText(lengths.partnerId);
 export const customerId = plainText(lengths.customerId);
 
+export const takesEffect = 'This takes effect on every instance within a second.';
+
 /** The id of something new. */
 export function newIdOf(maxCodePoints: number): Reader<string> {
   const read = plainText(maxCodePoints);
@@ -51,37 +52,43 @@ export const commonOptions = { ...databaseSettings, json: flag('print one JSON d
 
 type AllValues<O extends Options> = Values<O & typeof commonOptions>;
 
-interface DatabaseCommand<O extends Options>
+/** What a command works with. */
+interface Context<O extends Options> {
+  readonly store: Store;
+  readonly values: AllValues<O>;
+  readonly words: readonly string[];
+  readonly output: Output;
+}
+
+interface DatabaseCommand<O extends Options, C = Context<O>>
   extends Pick<Syntax<O & typeof commonOptions>, 'arguments' | 'conflicts'>,
     Pick<Command, 'ifFailed'> {
-  readonly options: O;
+  readonly options?: O;
   /** The role of the database that the command needs; `network_support` if absent, which reads. */
-  readonly role?: RoleName | undefined;
+  readonly role?: RoleName;
   /** How the database is opened; 'command' if absent, which creates none. */
   purpose?(values: AllValues<O>): Purpose;
   /**
-   * For a revocation: waits for a locked database without a limit, and reports this sentence every few
-   * seconds. Undefined if the command with these values revokes nothing.
+   * For a revocation: waits for a locked database without a limit, and reports this sentence, without its
+   * end, every few seconds. Undefined if the command with these values revokes nothing.
    */
   notYet?(values: AllValues<O>): string | undefined;
   /** Runs once, before the database is opened, and throws if the operator does not confirm. */
   ask?(values: AllValues<O>, words: readonly string[]): Promise<void>;
   /** Returns the report to print, or prints by itself if the output is too long for memory. */
-  run(
-    store: Store,
-    values: AllValues<O>,
-    words: readonly string[],
-    output: Output,
-    // biome-ignore lint/suspicious/noConfusingVoidType: a function that returns nothing fits only void.
-  ): Promise<Report | void>;
+  // biome-ignore lint/suspicious/noConfusingVoidType: a function that returns nothing fits only void.
+  run(context: C): Promise<Report | void>;
 }
 
 /** A command that opens the database, and closes it even if it fails. */
-export function onDatabase<O extends Options>(definition: DatabaseCommand<O>): Command {
+export function onDatabase<O extends Options = Record<never, never>>(
+  definition: DatabaseCommand<O>,
+): Command {
+  const { role = 'network_support' } = definition;
   return command({
     arguments: definition.arguments,
     ifFailed: definition.ifFailed,
-    options: { ...definition.options, ...commonOptions },
+    options: { ...(definition.options as O), ...commonOptions },
     conflicts: (values, words) => definition.conflicts?.(values, words) ?? [],
     run: async (values, words, output) => {
       const common = values as Values<typeof commonOptions>;
@@ -90,82 +97,48 @@ export function onDatabase<O extends Options>(definition: DatabaseCommand<O>): C
       const notYet = definition.notYet?.(values);
       const purpose = notYet === undefined ? (definition.purpose?.(values) ?? 'command') : 'revocation';
       const forMs = notYet === undefined ? 0 : Number.POSITIVE_INFINITY;
-      const remarks =
-        notYet === undefined
-          ? undefined
-          : setInterval(() => output.remark(notYet), commandLineBounds.notYetMs);
+      const remind = () => output.remark(`${notYet}: ${isLocked}`);
+      const reminder = notYet === undefined ? undefined : setInterval(remind, commandLineBounds.notYetMs);
       try {
         const store = await whileLocked(() => openStore(database, environment, purpose), forMs);
         try {
-          const report = await whileLocked(() => definition.run(store, values, words, output), forMs);
-          clearInterval(remarks);
+          const report = await whileLocked(() => definition.run({ store, values, words, output }), forMs);
+          clearInterval(reminder);
           if (report) printReport(report, common.json, output);
         } finally {
           await store.close();
         }
       } catch (error) {
-        throw error instanceof AccessDenied && purpose !== 'migrate' && purpose !== 'distribute'
-          ? new OperatorError(`${error.denial} ${needing(definition.role)}`)
-          : error;
+        if (!(error instanceof AccessDenied) || purpose === 'migrate' || purpose === 'distribute')
+          throw error;
+        const needed = `This command needs the role ${role}: "partner-network roles" prints its SQL.`;
+        throw new OperatorError(`${error.denial} ${needed}`);
       } finally {
-        clearInterval(remarks);
+        clearInterval(reminder);
       }
     },
   });
 }
 
-function needing(role: RoleName = 'network_support'): string {
-  return `This command needs the role ${role}: "partner-network roles" prints its SQL.`;
-}
-
-/** The sentence of a revocation that waits. */
-export function waitingFor(notYet: string): string {
-  return `${notYet}: another command, such as an import, locks the database. Waiting until it ends …`;
-}
+const isLocked = 'another command, such as an import, locks the database. Waiting until it ends …';
 
 /** Who makes a change, and why. */
 const accountable = { actor, reason };
-type Accountable = typeof accountable;
-
-interface ChangingCommand<O extends Options>
-  extends Omit<DatabaseCommand<O & Accountable>, 'options' | 'run'> {
-  readonly options: O;
-  run(
-    store: Store,
-    values: AllValues<O & Accountable>,
-    words: readonly string[],
-    output: Output,
-    by: Author,
-    // biome-ignore lint/suspicious/noConfusingVoidType: as above.
-  ): Promise<Report | void>;
-}
 
 /** A command that changes something. `action` is its name. */
-export function changing<O extends Options>(action: AuditAction, definition: ChangingCommand<O>): Command {
-  return onDatabase<O & Accountable>({
+export function changing<O extends Options = Record<never, never>>(
+  action: AuditAction,
+  definition: DatabaseCommand<O, Context<O> & { readonly by: Author }>,
+): Command {
+  return onDatabase({
     role: 'network_operate',
     ...definition,
-    options: { ...definition.options, ...accountable },
-    run: (store, values, words, output) => {
-      const { actor, reason } = values as Values<Accountable>;
-      return definition.run(store, values, words, output, { actor, action, reason });
+    options: { ...(definition.options as O), ...accountable },
+    run: (context) => {
+      const { actor, reason } = context.values as Values<typeof accountable>;
+      return definition.run({ ...context, by: { actor, action, reason } });
     },
   });
-}
-
-/** A command that prints JSON Lines with and without --json: one document could not be read line by line. */
-export function printingLines(printed: Command): Command {
-  return {
-    ...printed,
-    options: { ...printed.options, json: flag('no effect: the output is always JSON Lines') },
-    run: (values, words, output) =>
-      printed.run(values, words, { ...output, write: (lines) => output.write(shownJson(lines)) }),
-  };
-}
-
-/** An empty export may come from the wrong database, so the operator is warned. */
-export function remarkNothing(output: Output, what: string): void {
-  output.remark(`This database has no ${what}, so nothing was printed. Check --database and DATABASE_URL.`);
 }
 
 /** When something new expires. */

@@ -6,13 +6,7 @@ import { counted } from '@partner-network/common/text';
 import { toTime } from '@partner-network/common/times';
 import { lengths } from '@partner-network/contract/limits';
 import { type Grant, grantStatuses, type Store } from '@partner-network/store/port';
-import {
-  createGrant as createGrantOf,
-  grantStatus,
-  listGrants as grantsOf,
-  requireGrantOf,
-  revokeGrant as revokeGrantOf,
-} from '../operations/grants.ts';
+import * as operations from '../operations/grants.ts';
 import { requirePartner } from '../operations/partners.ts';
 import {
   changing,
@@ -24,7 +18,7 @@ import {
   newIdOf,
   onDatabase,
   partnerId,
-  waitingFor,
+  takesEffect,
 } from './database.ts';
 
 export const createGrant = changing('grants create', {
@@ -34,13 +28,13 @@ export const createGrant = changing('grants create', {
     id: optional('ID', newIdOf(lengths.grantId), 'id of the grant; without it, a new id'),
     'expires-at': expiresAt('the grant'),
   },
-  run: async (store, values, _words, output, by) => {
+  run: async ({ store, values, output, by }) => {
     const { partner, customer, id = newId('GRANT'), 'expires-at': expiresAt } = values;
     const given = { id, partnerId: partner, customerId: customer, expiresAt };
     const remarkDisabled = await disabledRemark(store, partner, 'grant', output);
     const grant = await explainConflict(
       `Customer ${customer} already has a grant ${id}: choose another --id.`,
-      createGrantOf(store, given, by),
+      operations.createGrant(store, given, by),
     );
     remarkDisabled();
     const what = `partner ${partner} may read the balances of customer ${customer}`;
@@ -48,27 +42,25 @@ export const createGrant = changing('grants create', {
   },
 });
 
+const statuses = grantStatuses.join(', ');
+
 export const listGrants = onDatabase({
   options: {
     partner: optional('ID', partnerId, 'only grants of this partner'),
     customer: optional('ID', customerId, 'only grants for this customer'),
-    status: optional(
-      'STATUS',
-      oneOf(grantStatuses),
-      `only grants with this status: ${grantStatuses.join(', ')}`,
-    ),
+    status: optional('STATUS', oneOf(grantStatuses), `only grants with this status: ${statuses}`),
   },
   conflicts: ({ partner, customer }) =>
     partner === undefined && customer === undefined ? ['Pass --partner, --customer or both.'] : [],
-  run: async (store, { partner, customer, status }) => {
+  run: async ({ store, values: { partner, customer, status } }) => {
     if (partner !== undefined) await requirePartner(store, partner);
     const query = { partnerId: partner, customerId: customer, status, at: toTime(Date.now()) };
-    const grants = await grantsOf(store, query);
+    const grants = await operations.listGrants(store, query);
     return listReport(grants, 'No grants found.', {
       ID: ({ id }) => id,
       ...(partner === undefined && { PARTNER: ({ partner_id }) => partner_id }),
       CUSTOMER: ({ customer_id }) => customer_id,
-      STATUS: grantStatus,
+      STATUS: operations.grantStatus,
       EXPIRES: ({ expires_at = '-' }) => expires_at,
       CREATED: ({ created_at }) => created_at,
       REVOKED: ({ revoked_at = '-' }) => revoked_at,
@@ -77,12 +69,10 @@ export const listGrants = onDatabase({
   },
 });
 
-const takesEffect = 'This takes effect on every instance within a second.';
-
 export const revokeGrant = changing('grants revoke', {
   role: 'network_support',
   ifFailed: 'Assume that the grant still works until this command succeeds.',
-  notYet: () => waitingFor('Nothing is revoked yet, and the grant still works'),
+  notYet: () => 'Nothing is revoked yet, and the grant still works',
   arguments: [{ name: 'GRANT_ID', help: 'id of the grant; omit it with --all', isOptional: true }],
   options: {
     customer: optional(
@@ -93,22 +83,19 @@ export const revokeGrant = changing('grants revoke', {
     all: flag('revoke all grants of the customer'),
   },
   conflicts: ({ customer, all }, [id = '']) => {
-    if (!all)
-      return id === ''
-        ? ['GRANT_ID is missing. To revoke all grants of a customer, pass --customer and --all.']
-        : [];
-    if (id !== '') return ['--all revokes all grants of a customer: omit GRANT_ID.'];
-    return customer === undefined ? ['--all needs --customer.'] : [];
+    if (!all && id === '')
+      return ['GRANT_ID is missing. To revoke all grants of a customer, pass --customer and --all.'];
+    if (all && id !== '') return ['--all revokes all grants of a customer: omit GRANT_ID.'];
+    return all && customer === undefined ? ['--all needs --customer.'] : [];
   },
-  run: async (store, { customer, all }, [id = ''], _output, by) => {
+  run: async ({ store, values: { customer, all }, words: [id = ''], by }) => {
     if (all) {
       const revoked = await store.revokeGrants(customer!, toTime(Date.now()), by);
-      const grants = counted(revoked.length, 'grant');
-      const text = revoked.length === 0 ? `Customer ${customer} has no active grants.` : `Revoked ${grants}.`;
-      return { value: revoked, text: revoked.length === 0 ? text : `${text} ${takesEffect}` };
+      if (revoked.length === 0) return { value: [], text: `Customer ${customer} has no active grants.` };
+      return { value: revoked, text: `Revoked ${counted(revoked.length, 'grant')}. ${takesEffect}` };
     }
     const { customer_id } = await requireGrant(store, id, customer);
-    const grant = await revokeGrantOf(store, customer_id, id, by);
+    const grant = await operations.revokeGrant(store, customer_id, id, by);
     const text =
       grant.status === 'REVOKED'
         ? `Grant ${id} is revoked. ${takesEffect}`
@@ -118,21 +105,21 @@ export const revokeGrant = changing('grants revoke', {
 });
 
 async function requireGrant(store: Store, id: string, customer: string | undefined): Promise<Grant> {
-  if (customer !== undefined) return requireGrantOf(store, customer, id);
+  if (customer !== undefined) return operations.requireGrantOf(store, customer, id);
   const [grant, another] = await store.findGrants(id);
   if (another !== undefined) {
     throw new OperatorError(`Several customers have a grant ${id}: name the customer with --customer.`);
   }
-  return grant ?? requireGrantOf(store, '', id);
+  return grant ?? operations.requireGrantOf(store, '', id);
 }
 
 export const eraseCustomer = changing('customers erase', {
   ifFailed: 'Assume that nothing was erased until this command succeeds.',
-  notYet: () => waitingFor('Nothing is erased yet'),
+  notYet: () => 'Nothing is erased yet',
   arguments: [{ name: 'CUSTOMER_ID', help: 'id of the customer', read: customerId }],
   options: { yes },
   ask: ({ yes }, [id]) => confirm(`This deletes all balances and grants of customer ${id} for good.`, yes),
-  run: async (store, _values, [id = ''], _output, by) => {
+  run: async ({ store, words: [id = ''], by }) => {
     const erased = await store.eraseCustomer(id, by);
     if (erased === undefined) {
       const remedy = '"partner-network export erasures" prints the customers that were erased before.';

@@ -38,7 +38,7 @@ import {
   listReport,
   onDatabase,
   partnerId,
-  waitingFor,
+  takesEffect,
 } from './database.ts';
 import { firstTextOf, standardInput } from './import/input.ts';
 
@@ -52,10 +52,10 @@ export const createKey = changing('keys create', {
     name: optional('NAME', plainText(lengths.partnerName), 'name of the key, to recognize it'),
     'expires-at': expiresAt('the key'),
   },
-  run: async (store, { partner, scope, name, 'expires-at': expires_at }, _words, output, by) => {
+  run: async ({ store, values: { partner, scope, name, 'expires-at': expiresAt }, output, by }) => {
     const remarkDisabled = await disabledRemark(store, partner, 'key', output);
-    const given = { id: newId('KEY'), partnerId: partner, scopes: scope, name, expiresAt: expires_at };
-    const { key, secret } = await createKeyOf(store, given, by);
+    const wanted = { id: newId('KEY'), partnerId: partner, scopes: scope, name, expiresAt };
+    const { key, secret } = await createKeyOf(store, wanted, by);
     remarkDisabled();
     return issued(apiKeys, store, secret, key);
   },
@@ -63,29 +63,25 @@ export const createKey = changing('keys create', {
 
 export const listKeys = onDatabase({
   options: { partner: optional('ID', partnerId, 'only keys of this partner') },
-  run: async (store, { partner }) => {
+  run: async ({ store, values: { partner } }) => {
     if (partner !== undefined) await requirePartner(store, partner);
     const keys = await described(store, apiKeys, await store.listKeys(partner));
-    return listReport(
-      keys,
-      partner === undefined ? 'There are no keys.' : `Partner ${partner} has no keys.`,
-      {
-        ID: ({ id }) => id,
-        ...(partner === undefined && { PARTNER: ({ partner_id }) => partner_id }),
-        KEY: ({ masked_key }) => masked_key,
-        SCOPES: (key) => key.scopes.join(' '),
-        ...lastCells,
-      },
-    );
+    const none = partner === undefined ? 'There are no keys.' : `Partner ${partner} has no keys.`;
+    return listReport(keys, none, {
+      ID: ({ id }) => id,
+      ...(partner === undefined && { PARTNER: ({ partner_id }) => partner_id }),
+      KEY: ({ masked_key }) => masked_key,
+      SCOPES: (key) => key.scopes.join(' '),
+      ...lastCells,
+    });
   },
 });
 
 export const findKey = onDatabase({
   arguments: [{ name: '-', help: 'the key is read from standard input, because others can see arguments' }],
-  options: {},
   conflicts: (_values, [source]) =>
     source === standardInput ? [] : ['Pass - and write the key to standard input: others can see arguments.'],
-  run: async (store) => {
+  run: async ({ store }) => {
     const text = (await firstTextOf(standardInput, longestInput)).trim();
     const ofPartner = environmentOfKey(text);
     const environment = ofPartner ?? environmentOfAdminKey(text);
@@ -136,7 +132,7 @@ export const createAdminKey = changing('admin-keys create', {
     role: required('ROLE', oneOf(adminRoles), `what the key may do: ${adminRoles.join(', ')}`),
     'expires-at': expiresAt('the key'),
   }),
-  run: async (store, { name, role, 'expires-at': expires_at }, _words, _output, by) => {
+  run: async ({ store, values: { name, role, 'expires-at': expires_at }, by }) => {
     const { secret, last_four, digest } = newSecret(adminKeys, store);
     const id = newId(adminKeys.idPrefix);
     const key = { id, name, role, last_four, created_at: toTime(Date.now()), expires_at };
@@ -146,8 +142,7 @@ export const createAdminKey = changing('admin-keys create', {
 });
 
 export const listAdminKeys = onDatabase({
-  options: {},
-  run: async (store) => {
+  run: async ({ store }) => {
     const keys = await described(store, adminKeys, await store.listAdminKeys());
     return listReport(keys, 'There are no administrative keys.', {
       ID: ({ id }) => id,
@@ -181,16 +176,12 @@ function revoking<Key extends AnyKey>(kind: KeyKind<Key>, argument: string): Com
   return changing(`${group} revoke`, {
     role: 'network_support',
     ifFailed: `Assume that the ${noun} still works until this command succeeds.`,
-    notYet: () => waitingFor(`The ${noun} is not revoked yet and still works`),
+    notYet: () => `The ${noun} is not revoked yet and still works`,
     arguments: [{ name: argument, help: `id of the ${noun}` }],
-    options: {},
-    run: async (store, _values, [id = ''], _output, by) => {
+    run: async ({ store, words: [id = ''], by }) => {
       const [shown] = await described(store, kind, [await revoke(kind, store, id, by)]);
       const { last_used_at: _, ...key } = shown!;
-      return {
-        value: key,
-        text: `${capitalized(noun)} ${id} is revoked. This takes effect on every instance within a second.`,
-      };
+      return { value: key, text: `${capitalized(noun)} ${id} is revoked. ${takesEffect}` };
     },
   });
 }
@@ -200,7 +191,7 @@ function rotating<Key extends AnyKey>(kind: KeyKind<Key>, argument: string, sinc
   return changing(`${group} rotate`, {
     ifFailed: `Assume that the old ${noun} still works until this command succeeds.`,
     notYet: ({ overlap }) =>
-      overlap === 0 ? waitingFor(`The old ${noun} is not revoked yet and still works`) : undefined,
+      overlap === 0 ? `The old ${noun} is not revoked yet and still works` : undefined,
     arguments: [{ name: argument, help: `id of the ${noun} to replace` }],
     options: addedIn(since, {
       overlap: {
@@ -217,11 +208,15 @@ function rotating<Key extends AnyKey>(kind: KeyKind<Key>, argument: string, sinc
         help: "time at which the new key expires; without it, the new key gets the old key's lifetime",
       },
     }),
-    run: async (store, { overlap: overlapMs, 'expires-at': expiresAt }, [id = ''], output, by) => {
+    run: async ({ store, values, words: [id = ''], output, by }) => {
       const replaced = await kind.require(store, id);
       const partner = 'partner_id' in replaced ? (replaced.partner_id as string) : '';
       const remarkDisabled = await disabledRemark(store, partner, 'new key', output);
-      const replacement = { id: newId(kind.idPrefix), overlapMs, expiresAt };
+      const replacement = {
+        id: newId(kind.idPrefix),
+        overlapMs: values.overlap,
+        expiresAt: values['expires-at'],
+      };
       const { key, old, secret } = await rotate(kind, store, id, replacement, by);
       remarkDisabled();
       const life = key.expires_at === undefined ? 'never expires' : `expires ${key.expires_at}`;

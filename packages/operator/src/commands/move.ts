@@ -1,7 +1,7 @@
 /** Moves records, erasures, and partners with their keys from one database to another. */
 
 import { ingestBounds } from '@partner-network/common/bounds/operator';
-import type { Command, Output } from '@partner-network/common/command-line/command';
+import { type Command, type Output, shownJson } from '@partner-network/common/command-line/command';
 import { flag, optional } from '@partner-network/common/command-line/options';
 import { OperatorError } from '@partner-network/common/errors';
 import { counted } from '@partner-network/common/text';
@@ -10,14 +10,7 @@ import { readErasure, readPartner } from '../ingest/exported.ts';
 import { readJsonLines } from '../ingest/json.ts';
 import type { Rejection } from '../ingest/rejections.ts';
 import { requirePartner } from '../operations/partners.ts';
-import {
-  changing,
-  explainConflict,
-  onDatabase,
-  partnerId,
-  printingLines,
-  remarkNothing,
-} from './database.ts';
+import { changing, explainConflict, onDatabase, partnerId } from './database.ts';
 import { bytesOf } from './import/input.ts';
 import { remarkErrors } from './import/report.ts';
 
@@ -29,7 +22,7 @@ function exporting(kind: ExportSelection['kind']): Command {
         partner: optional('ID', partnerId, 'only brands of this partner; without it, all brands'),
       }),
     },
-    run: async (store, values, _words, output) => {
+    run: async ({ store, values, output }) => {
       const { partner } = values as { partner?: string };
       if (partner !== undefined) await requirePartner(store, partner);
       let isStarted = false;
@@ -56,8 +49,7 @@ export const exportErasures = exporting('erasures');
 
 export const exportPartners = printingLines(
   onDatabase({
-    options: {},
-    run: async (store, _values, _words, output) => {
+    run: async ({ store, output }) => {
       const partners = await store.partnersWithKeys();
       if (partners.length === 0) remarkNothing(output, 'partners');
       for (const partner of partners)
@@ -69,7 +61,7 @@ export const exportPartners = printingLines(
 export const importPartners = changing('partners import', {
   arguments: [{ name: 'FILE', help: 'output of "partners export", or - for standard input' }],
   options: { 'dry-run': flag('report what would be written, and write nothing') },
-  run: async (store, { 'dry-run': isDryRun }, [file = ''], output, by) => {
+  run: async ({ store, values: { 'dry-run': isDryRun }, words: [file = ''], output, by }) => {
     const remedy = 'FILE must be the output of "partners export" in the same environment.';
     const read = (value: unknown) => readPartner(value, store.environment);
     const partners = await readWholeFile(file, output, read, remedy);
@@ -98,8 +90,7 @@ function textOf({ created, changed, unchanged, not_applied: kept }: MoveCounts, 
 export const importErasures = changing('import erasures', {
   ifFailed: 'Assume that nothing was erased until this command succeeds.',
   arguments: [{ name: 'FILE', help: 'output of "export erasures", or - for standard input' }],
-  options: {},
-  run: async (store, _values, [file = ''], output, by) => {
+  run: async ({ store, words: [file = ''], output, by }) => {
     const remedy = 'FILE must be the output of "export erasures".';
     const customers = await readWholeFile(file, output, readErasure, remedy);
     const counts = await store.importErasures(customers, by);
@@ -133,4 +124,19 @@ async function readWholeFile<Record>(
   }
   if (rejected === 0) return records;
   throw new OperatorError(`Nothing was written: ${counted(rejected, 'line')} rejected. ${remedy}`);
+}
+
+/** A command that prints JSON Lines with and without --json: one document could not be read line by line. */
+function printingLines(printed: Command): Command {
+  return {
+    ...printed,
+    options: { ...printed.options, json: flag('no effect: the output is always JSON Lines') },
+    run: (values, words, output) =>
+      printed.run(values, words, { ...output, write: (lines) => output.write(shownJson(lines)) }),
+  };
+}
+
+/** An empty export may come from the wrong database, so the operator is warned. */
+function remarkNothing(output: Output, what: string): void {
+  output.remark(`This database has no ${what}, so nothing was printed. Check --database and DATABASE_URL.`);
 }

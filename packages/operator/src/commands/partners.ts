@@ -8,12 +8,8 @@ import {
 } from '@partner-network/common/command-line/options';
 import { newId } from '@partner-network/common/ids';
 import { lengths } from '@partner-network/contract/limits';
-import {
-  createPartner as createPartnerOf,
-  renamePartner as renamePartnerOf,
-  switchPartner,
-} from '../operations/partners.ts';
-import { changing, explainConflict, listReport, newIdOf, onDatabase, waitingFor } from './database.ts';
+import * as operations from '../operations/partners.ts';
+import { changing, explainConflict, listReport, newIdOf, onDatabase, takesEffect } from './database.ts';
 
 const partnerName: Reader<string> = (text) =>
   text.trim() === '' ? new Problem('must not be blank.') : plainText(lengths.partnerName)(text);
@@ -24,18 +20,17 @@ export const createPartner = changing('partners create', {
     id: optional('ID', newIdOf(lengths.partnerId), 'id of the partner; without it, a new id'),
   },
   purpose: () => 'create',
-  run: async (store, { name, id = newId('PARTNER') }, _words, _output, by) => {
+  run: async ({ store, values: { name, id = newId('PARTNER') }, by }) => {
     const partner = await explainConflict(
       `Partner ${id} already exists: choose another --id.`,
-      createPartnerOf(store, id, name, by),
+      operations.createPartner(store, id, name, by),
     );
     return { value: partner, text: `Created partner ${id} (${name}).` };
   },
 });
 
 export const listPartners = onDatabase({
-  options: {},
-  run: async (store) => {
+  run: async ({ store }) => {
     const none = 'There are no partners. Create one with "partner-network partners create --name NAME".';
     return listReport(await store.listPartners(), none, {
       ID: ({ id }) => id,
@@ -54,16 +49,13 @@ function switching(isDisabled: boolean): Command {
       ifFailed:
         "Assume that the partner's keys still work until this command succeeds. " +
         'If a node of the database is down, revoke the keys instead.',
-      notYet: () => waitingFor('The partner is not disabled yet'),
+      notYet: () => 'The partner is not disabled yet',
     }),
     arguments: [{ name: 'ID', help: 'id of the partner' }],
-    options: {},
-    run: async (store, _values, [id = ''], _output, by) => {
-      return {
-        value: await switchPartner(store, id, isDisabled, by),
-        text: `Partner ${id} is ${state}. This takes effect on every instance within a second.`,
-      };
-    },
+    run: async ({ store, words: [id = ''], by }) => ({
+      value: await operations.switchPartner(store, id, isDisabled, by),
+      text: `Partner ${id} is ${state}. ${takesEffect}`,
+    }),
   });
 }
 
@@ -75,9 +67,8 @@ export const renamePartner = changing('partners rename', {
     { name: 'ID', help: 'id of the partner' },
     { name: 'NAME', help: 'its new name', read: partnerName },
   ],
-  options: {},
-  run: async (store, _values, [id = '', name = ''], _output, by) => {
-    const partner = await renamePartnerOf(store, id, name, by);
+  run: async ({ store, words: [id = '', name = ''], by }) => {
+    const partner = await operations.renamePartner(store, id, name, by);
     return { value: partner, text: `Partner ${id} has the name ${name}.` };
   },
 });

@@ -47,7 +47,7 @@ export const listReceipts = onDatabase({
     limit: newest('receipts'),
   },
   conflicts: spanConflicts,
-  run: async (store, values, _words, output) => {
+  run: async ({ store, values, output }) => {
     const { key, customer, outcome, since, until } = values;
     const filters = {
       partnerId: await partnerOf(store, values),
@@ -89,7 +89,7 @@ export const listUsage = onDatabase({
     limit: newest('counts'),
   }),
   conflicts: spanConflicts,
-  run: async (store, values, _words, output) => {
+  run: async ({ store, values, output }) => {
     const { key, by, since, until } = values;
     const filters = { partnerId: await partnerOf(store, values), keyId: key, by, since, until };
     const list = (after: UsageCount | undefined, limit: number) =>
@@ -147,7 +147,7 @@ function pruning(
       'dry-run': flag(`count the ${what}s and remove nothing`),
       yes,
     }),
-    run: async (store, { 'older-than': ageMs, 'dry-run': isDryRun, yes }, _words, _output, by) => {
+    run: async ({ store, values: { 'older-than': ageMs, 'dry-run': isDryRun, yes }, by }) => {
       const { count, prune } = prunedOf(store);
       const before = toTime(Date.now() - ageMs);
       const found = await count(before);

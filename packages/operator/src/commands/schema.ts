@@ -12,7 +12,7 @@ export const migrate = onDatabase({
       ? [needsPostgres('--distribute')]
       : [],
   purpose: ({ distribute }) => (distribute ? 'distribute' : 'migrate'),
-  run: async ({ environment, location, migration }, { distribute }, _words, output) => {
+  run: async ({ store: { environment, location, migration }, values: { distribute }, output }) => {
     const { from, to, distributed = [], local = [] } = migration;
     if (local.length > 0) {
       output.remark(

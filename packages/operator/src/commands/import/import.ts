@@ -75,7 +75,7 @@ function importing(kind: ImportKind): Command {
       ...(values.overwrite && kind === 'grants' ? [`--overwrite cannot be used: ${grantsShrink}`] : []),
       ...(!values.follow && values['ops-port'] !== undefined ? ['--ops-port needs --follow.'] : []),
     ],
-    run: async (store, values, [file = ''], output, by) => {
+    run: async ({ store, values, words: [file = ''], output, by }) => {
       const { partner, 'delete-missing': deletesMissing = false, yes = false } = values as FlagsOfSome;
       if (partner !== undefined) await requirePartner(store, partner);
       const records = { kind, partnerId: partner, personalData: values['personal-data'] };

@@ -27,7 +27,7 @@ export interface Change {
 }
 
 /** The changes of a row, oldest first. */
-export type Timeline = readonly Change[];
+type Timeline = readonly Change[];
 
 /** The rows of one owner, by id. */
 export type Rows = ReadonlyMap<string, Timeline>;
@@ -37,13 +37,6 @@ export interface Entry {
   readonly owner: string;
   readonly id: string;
   readonly value: string | undefined;
-}
-
-/** Lines that are older than what was confirmed before, and the number that were written or rejected. */
-interface Late {
-  readonly atMs: number;
-  readonly lines: number;
-  readonly taken: number;
 }
 
 export type History = ReturnType<typeof createHistory>;
@@ -64,13 +57,10 @@ export function createHistory(logPath?: string) {
     return timeline;
   }
 
-  const late: Late[] = [];
   for (const entry of initialEntries()) {
     timelineOf(entry).push({ fromMs: -Infinity, sureMs: -Infinity, value: entry.value });
   }
   return {
-    /** Lines that must have no effect. */
-    late,
     rows: (table: Table, owner: string): Rows => tables.get(`${table} ${owner}`) ?? new Map(),
     /** Repeats the work until it succeeds; then the entries are confirmed. */
     async change(entries: readonly Entry[], work: () => Promise<void>) {

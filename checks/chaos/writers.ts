@@ -7,7 +7,6 @@ import { adminKeys } from '../../packages/testkit/admin/started.ts';
 import { run } from '../../packages/testkit/fixtures/run.ts';
 import type { Chance } from '../../packages/testkit/model/chance.ts';
 import { active, type Entry, type History } from './history.ts';
-import { createLateLines, type LateLines } from './late-lines.ts';
 import {
   allCustomers,
   balanceIndexes,
@@ -31,7 +30,6 @@ interface Writing {
   readonly url: string;
   /** The port of the administrative service. */
   readonly adminPort: number;
-  readonly late: LateLines;
   readonly history: History;
   readonly chance: Chance;
   isOver(): boolean;
@@ -47,7 +45,6 @@ export interface ReplacedKeys {
 const pauseMs = {
   brands: 200,
   balances: 250,
-  late: 300,
   feed: 4_000,
   grant: 3_000,
   key: 5_000,
@@ -56,8 +53,7 @@ const pauseMs = {
 const chanceOfDeletion = 0.4;
 
 /** Writes until the run is over; resolves when all changes are confirmed. */
-export async function keepWriting(given: Omit<Writing, 'late'>, keys: ReplacedKeys): Promise<void> {
-  const writing = { ...given, late: createLateLines(given.history, given.chance) };
+export async function keepWriting(writing: Writing, keys: ReplacedKeys): Promise<void> {
   const repeat = async (ms: number, work: (round: number) => Promise<void>) => {
     for (let round = 1; !writing.isOver(); round += 1) {
       await work(round);
@@ -74,7 +70,6 @@ export async function keepWriting(given: Omit<Writing, 'late'>, keys: ReplacedKe
       ),
     ]),
     repeat(pauseMs.balances, (round) => changeBalances(writing, round)),
-    repeat(pauseMs.late, () => inStore(writing.url, writing.late.send).catch(() => {})),
     repeat(pauseMs.cursorKey, () =>
       inStore(writing.url, (store) => store.rotateCursorKey('keep', byChaos)).catch(() => {}),
     ),
@@ -96,21 +91,9 @@ async function inStore(url: string, work: (store: Store) => Promise<unknown>): P
   }
 }
 
-async function importAll(
-  url: string,
-  kind: 'brands',
-  records: readonly unknown[],
-  partnerId: PartnerId,
-): Promise<void> {
-  await inStore(url, async (store) => {
-    const { rejected } = await importValues(store, kind, records, partnerId);
-    if (rejected.length > 0) throw new Error(JSON.stringify(rejected));
-  });
-}
-
 /** Sends a batch. It counts only once it is acknowledged, and is sent again otherwise. */
-async function sendBatch(port: number, kind: 'balances', records: readonly object[]): Promise<void> {
-  const response = await fetch(`http://127.0.0.1:${port}${adminBasePath}/${kind}/batches`, {
+async function sendBatch(port: number, records: readonly object[]): Promise<void> {
+  const response = await fetch(`http://127.0.0.1:${port}${adminBasePath}/balances/batches`, {
     method: 'POST',
     headers: { authorization: `Bearer ${adminKeys.INGEST}`, 'content-type': 'application/json' },
     body: JSON.stringify(records),
@@ -128,7 +111,7 @@ function brandEntry(partnerId: PartnerId, index: number, version: number): Entry
 
 /** Writes a new version of some brands, or deletes them. */
 async function changeBrands(writing: Writing, partnerId: PartnerId, version: number): Promise<void> {
-  const { url, history, chance, late } = writing;
+  const { url, history, chance } = writing;
   const indexes = [...new Set([1, 2, 3].map(() => chance.oneOf(brandsWith(partnerId, 'churned'))))];
   const isDeletion = chance.fraction() < chanceOfDeletion;
   const entries = indexes.map((index) => ({
@@ -139,13 +122,12 @@ async function changeBrands(writing: Writing, partnerId: PartnerId, version: num
     const brand = brandOf(partnerId, index, version);
     return isDeletion ? deletionOf({ id: brand.id }, version) : brand;
   });
-  await history.change(entries, () => importAll(url, 'brands', lines, partnerId));
-  for (const index of indexes) {
-    late.confirm('brands', `${partnerId} ${index}`, version, (older) => ({
-      ...brandOf(partnerId, index, older),
-      partner_id: partnerId,
-    }));
-  }
+  await history.change(entries, () =>
+    inStore(url, async (store) => {
+      const { rejected } = await importValues(store, 'brands', lines, partnerId);
+      if (rejected.length > 0) throw new Error(JSON.stringify(rejected));
+    }),
+  );
 }
 
 /** Runs the import command of operators, which is atomic. */
@@ -162,7 +144,7 @@ async function importBrands({ url, history }: Writing, partnerId: PartnerId, ver
 
 /** Changes and deletes some balances of one customer in one batch. */
 async function changeBalances(writing: Writing, version: number): Promise<void> {
-  const { adminPort, history, chance, late } = writing;
+  const { adminPort, history, chance } = writing;
   const owner = chance.oneOf(allCustomers);
   const chosen = balanceIndexes.filter(() => chance.fraction() < 0.2);
   const changes = chosen.map((index) => {
@@ -170,19 +152,16 @@ async function changeBalances(writing: Writing, version: number): Promise<void> 
     const isDeletion = chance.fraction() < chanceOfDeletion;
     const line = isDeletion ? deletionOf({ id, customer_id }, version) : { id, customer_id, ...rest };
     const value = isDeletion ? undefined : JSON.stringify(line);
-    return { index, line, entry: { table: 'balances', owner, id, value } satisfies Entry };
+    return { line, entry: { table: 'balances', owner, id, value } satisfies Entry };
   });
   const entries = changes.map(({ entry }) => entry);
   const lines = changes.map(({ line }) => line);
-  await history.change(entries, () => sendBatch(adminPort, 'balances', lines));
-  for (const { index } of changes) {
-    late.confirm('balances', `${owner} ${index}`, version, (older) => balanceOf(owner, index, older));
-  }
+  await history.change(entries, () => sendBatch(adminPort, lines));
 }
 
 /** Creates a grant in odd rounds and revokes it in even rounds, by command or by a line of an import. */
 async function toggleGrant(
-  { url, history, chance, late }: Writing,
+  { url, history, chance }: Writing,
   partnerId: PartnerId,
   customerId: string,
   round: number,
@@ -203,8 +182,6 @@ async function toggleGrant(
   await history.change([{ table: 'grants', owner: partnerId, id: customerId, value }], () =>
     inStore(url, isGiven ? give : revoke),
   );
-  // Nothing makes it active again, whatever time a line gives.
-  if (!isGiven) late.confirm('grants', id, 0, () => grantOf(partnerId, customerId, id));
 }
 
 /** Creates a key, then revokes the previous key. */

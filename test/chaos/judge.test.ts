@@ -229,13 +229,3 @@ test('finds a walk that goes back in time', async () => {
   await changeBrand(history, 150, undefined, 1_000);
   assertBroken({ history, answers }, onePage);
 });
-
-test('finds late lines that were written, and a deleted brand that comes back', async () => {
-  const promise = /late lines have no effect/;
-  const history = createHistory();
-  history.late.push({ atMs: startedMs, lines: 5, taken: 0 });
-  assertKept({ history });
-  history.late.push({ atMs: startedMs, lines: 5, taken: 1 });
-  assertBroken({ history }, promise);
-  assertBroken({ history: await changeBrand(createHistory(), 0, undefined, 3_000) }, promise);
-});

@@ -69,9 +69,7 @@ async function openScene(engine: Engine): Promise<Scene> {
   await createAdminKeys(store);
   await store.close();
   const admin = await startAdmin(wholeRun, url, ['--log-level', 'warn']);
-  const pidFile = server && join(server.folder, 'postmaster.pid');
-  const serverPid = pidFile && Number(readFileSync(pidFile, 'utf8').split('\n')[0]);
-  return { url, admin, serverSeconds: () => (serverPid ? cpuSecondsOfFamily(serverPid) : 0) };
+  return { url, admin, serverSeconds: () => (server === undefined ? 0 : cpuSecondsOfFamily(server.pid())) };
 }
 
 async function sent(admin: StartedAdmin, lines: string): Promise<void> {

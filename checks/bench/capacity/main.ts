@@ -1,7 +1,6 @@
 /** Measures the CPU times that a plan of capacity needs, and prints the plan. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { listBrands } from '@partner-network/contract/operations';
 import pino from 'pino';
@@ -11,7 +10,6 @@ import { openLimiters } from '../../../packages/service/src/limiter/open.ts';
 import { parseRedisUrl } from '../../../packages/service/src/limiter/redis/url.ts';
 import { parseDatabaseUrl } from '../../../packages/store/src/address.ts';
 import { openStore } from '../../../packages/store/src/engines.ts';
-import type { PostgresServer } from '../../../packages/testkit/servers/postgres-process.ts';
 import * as postgres from '../../../packages/testkit/servers/postgres-start.ts';
 import { needsOwnRedis, startRedis } from '../../../packages/testkit/servers/redis.ts';
 import { print, runProgram, say, wholeRun, withDefault } from '../../lib/program.ts';
@@ -58,14 +56,11 @@ async function openStage() {
       return limiters.brands!;
     }),
   );
-  const pids = { primary: pidOf(primary), replica: pidOf(replica), redis: redis.pid() };
+  const pids = { primary: primary.pid(), replica: replica.pid(), redis: redis.pid() };
   return { partners, listener, store, limiters, pids };
 }
 
 type Stage = Awaited<ReturnType<typeof openStage>>;
-
-const pidOf = ({ folder }: PostgresServer) =>
-  Number(readFileSync(join(folder, 'postmaster.pid'), 'utf8').split('\n')[0]);
 
 /** Repeats work, `count` times at once. Resolves to the CPU microseconds of a server for each success. */
 async function costOf(

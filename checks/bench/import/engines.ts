@@ -1,4 +1,4 @@
-/** The three ways to load a file, on each engine. */
+/** The two ways to load a file, on each engine. */
 import { createReadStream, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -21,8 +21,6 @@ export interface Loader {
   readonly name: string;
   /** The engine's bulk path into a plain table. */
   bare(files: DataFiles): Promise<Outcome>;
-  /** The engine's bulk path into our table. */
-  ours(files: DataFiles): Promise<Outcome>;
   /** Our import command. */
   imported(files: DataFiles): Promise<Outcome>;
 }
@@ -59,17 +57,11 @@ export async function postgresLoader(url: string, psql: string, folder: string):
   const bareTable = `create table bare (
     customer_id ${text}, id ${text}, type ${text}, currency ${text}, amount bigint not null,
     created_at timestamptz(3) not null, updated_at timestamptz(3) not null, primary key (customer_id, id))`;
-  const copy = (table: string, { bulk }: DataFiles) =>
-    timed(() => outputOf(psql, ['-q', url, '-c', `\\copy ${table} (${columnList}) from '${bulk}'`]));
   return {
     name: 'Postgres',
-    bare: async (files) => {
+    bare: async ({ bulk }) => {
       await prepare('drop table if exists bare', bareTable);
-      return copy('bare', files);
-    },
-    ours: async (files) => {
-      await prepare('truncate balances');
-      return copy('balances', files);
+      return timed(() => outputOf(psql, ['-q', url, '-c', `\\copy bare (${columnList}) from '${bulk}'`]));
     },
     imported: async ({ lines }) => {
       await prepare('truncate balances', 'drop table if exists bare');
@@ -89,23 +81,21 @@ export function sqliteLoader(folder: string): Loader {
     customer_id text not null, id text not null, type text not null, currency text not null,
     amount integer not null, created_at text not null, updated_at text not null,
     primary key (customer_id, id)) strict, without rowid`;
-  const insert = async (table: string, { bulk }: DataFiles) => {
-    const db = new DatabaseSync(await newDatabase());
-    db.exec(bareTable);
-    return timed(() => insertAll(db, table, bulk));
-  };
   return {
     name: 'SQLite',
-    bare: (files) => insert('bare', files),
-    ours: (files) => insert('balances', files),
+    bare: async ({ bulk }) => {
+      const db = new DatabaseSync(await newDatabase());
+      db.exec(bareTable);
+      return timed(() => insertAll(db, bulk));
+    },
     imported: async ({ lines }) => runImport(`sqlite:${await newDatabase()}`, lines, folder),
   };
 }
 
 /** Like `.import` of the sqlite3 shell: a prepared statement in one transaction. */
-async function insertAll(db: DatabaseSync, table: string, file: string): Promise<void> {
+async function insertAll(db: DatabaseSync, file: string): Promise<void> {
   const places = columns.map(() => '?').join(', ');
-  const statement = db.prepare(`insert into ${table} (${columnList}) values (${places})`);
+  const statement = db.prepare(`insert into bare (${columnList}) values (${places})`);
   db.exec('begin immediate');
   for await (const lines of readLines(createReadStream(file, { highWaterMark: 2 ** 18 }))) {
     for (const { text } of lines) statement.run(...text.split('\t'));

@@ -12,10 +12,9 @@ import { leastShare, type Measured, measure, type Plan, shareOf, ways } from './
 const mostMegabytes = 160;
 
 const about = `
-Makes a file of balances, loads it into each engine in three ways in turn, and prints the median rates:
+Makes a file of balances, loads it into each engine in two ways in turn, and prints the median rates:
   bare      the engine's own bulk path (Postgres: COPY from psql; SQLite: prepared inserts in one
             transaction) into a table with the same columns and key, and no checks
-  ours      the same into our own table, which checks each row again and renders its record
   imported  "partner-network import" with all checks, including the start of its process
 Rows come in the order of the table's key (sorted), which is best for bulk paths, and in another order
 (scattered). Ends with status 1 if an import is slower than half of the bare bulk path, or its process
@@ -38,11 +37,11 @@ function report(measured: readonly Measured[], { rows, ways }: Plan): string[] {
     for (const way of ways) {
       const { median, low, high } = spreadOf(outcomes[way].map(({ seconds }) => seconds));
       const times = `${median.toFixed(1)} s (${low.toFixed(1)} to ${high.toFixed(1)})`;
-      const share = shareOf(outcomes, way);
-      const ratio = way === 'imported' ? '' : `; the import has ${share.toFixed(2)} of this rate`;
-      print(`  ${way.padEnd(9)} ${rate(median).padStart(9)} a second, ${times}${ratio}`);
-      if (way === 'bare' && share < leastShare) faults.push(`${title}: under half of bare.`);
+      print(`  ${way.padEnd(9)} ${rate(median).padStart(9)} a second, ${times}`);
     }
+    const share = shareOf(outcomes);
+    if (outcomes.bare.length > 0) print(`  the import has ${share.toFixed(2)} of the bare rate`);
+    if (share < leastShare) faults.push(`${title}: under half of bare.`);
     const peak = Math.max(...outcomes.imported.map(({ peakMegabytes = 0 }) => peakMegabytes));
     print(`  peak      ${peak.toFixed(0).padStart(9)} MB`);
     if (peak > mostMegabytes) faults.push(`${title}: more than ${mostMegabytes} MB.`);

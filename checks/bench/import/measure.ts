@@ -9,7 +9,7 @@ import { median } from '../lib/statistics.ts';
 import { type DataFiles, type Order, orders, writeData } from './data.ts';
 import { type Loader, type Outcome, postgresLoader, sqliteLoader } from './engines.ts';
 
-export const ways = ['bare', 'ours', 'imported'] as const;
+export const ways = ['bare', 'imported'] as const;
 type Way = (typeof ways)[number];
 type Outcomes = Readonly<Record<Way, readonly Outcome[]>>;
 
@@ -30,19 +30,18 @@ export interface Measured {
   readonly outcomes: Outcomes;
 }
 
-/** The rate of the import as a share of the rate of another way. */
-export function shareOf(outcomes: Outcomes, way: Way): number {
+/** The rate of the import as a share of the rate of the bare bulk path. */
+export function shareOf(outcomes: Outcomes): number {
   const seconds = (of: Way) => median(outcomes[of].map((outcome) => outcome.seconds));
-  return seconds(way) / seconds('imported');
+  return seconds('bare') / seconds('imported');
 }
 
 /** For `npm run bench -- speed`: at most 3 rounds, because a round takes minutes. */
 export async function measureShares(rounds: number) {
-  const plan = { rows: 1_000_000, rounds: Math.min(rounds, 3), engines, orders };
-  const measured = await measure({ ...plan, ways: ['bare', 'imported'] });
+  const measured = await measure({ rows: 1_000_000, rounds: Math.min(rounds, 3), engines, orders, ways });
   return measured.map(({ engine, order, outcomes }) => ({
     name: `${engine}, ${order}`,
-    share: shareOf(outcomes, 'bare'),
+    share: shareOf(outcomes),
   }));
 }
 
@@ -74,7 +73,7 @@ export async function measure({ rows, rounds, engines, orders, ways }: Plan): Pr
   for (const engine of engines) {
     const loader = await loaderOf(engine, folder);
     for (const [order, files] of data) {
-      const outcomes: Record<Way, Outcome[]> = { bare: [], ours: [], imported: [] };
+      const outcomes: Record<Way, Outcome[]> = { bare: [], imported: [] };
       for (let round = 1; round <= rounds; round += 1) {
         for (const way of ways) {
           const outcome = await loader[way](files);

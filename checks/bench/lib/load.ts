@@ -4,8 +4,12 @@ import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { wholeRun } from '../../lib/program.ts';
-import type { Request } from './connection.ts';
 import type { Listener } from './processes.ts';
+
+export interface Request {
+  readonly path: string;
+  readonly key?: string | undefined;
+}
 
 export interface Stream {
   /** Sent in turn: a single repeated request would favor a service that caches pages. */

@@ -2,7 +2,7 @@
 import { Agent, get, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { wholeRun } from '../../lib/program.ts';
-import type { Request } from '../lib/connection.ts';
+import type { Request } from '../lib/load.ts';
 
 export interface Answer {
   readonly status: number;

@@ -1,8 +1,7 @@
 /** The load that every contender gets: 16 connections, each of which always has a request under way. */
 
 import { say } from '../../lib/program.ts';
-import type { Request } from '../lib/connection.ts';
-import type { Generator } from '../lib/load.ts';
+import type { Generator, Request } from '../lib/load.ts';
 import type { Listener } from '../lib/processes.ts';
 
 /** Enough to keep a process busy, and few enough that no request waits long. */

@@ -3,11 +3,11 @@ import { writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 import { optional, Problem, wholeNumber } from '../../../packages/common/src/command-line/options.ts';
 import { onConnection, withoutOwnServers } from '../../../packages/testkit/servers/postgres-start.ts';
+import { installTools } from '../../lib/install-tools.ts';
 import { print, runProgram, say, withDefault } from '../../lib/program.ts';
 import { measureShares } from '../import/measure.ts';
 import { startGenerator } from '../lib/load.ts';
 import type { Contender, Cost, Stage } from './contenders/contenders.ts';
-import { installPeers } from './contenders/peers.ts';
 import { missingPgbench } from './contenders/pgbench.ts';
 import { judge, type Measured } from './goals.ts';
 import { measureMemory } from './memory.ts';
@@ -52,11 +52,7 @@ function sectionsIn(text: string): readonly Section[] | Problem {
 
 function missingFor(only: readonly Section[]): string | false {
   if (process.platform !== 'linux') return 'This needs Linux, whose /proc reports the CPU time of a process.';
-  return (
-    (needsPostgres(only) && withoutOwnServers()) ||
-    (only.includes('postgres') && missingPgbench()) ||
-    (only.includes('peers') && installPeers())
-  );
+  return (needsPostgres(only) && withoutOwnServers()) || (only.includes('postgres') && missingPgbench());
 }
 
 async function measureCosts(contenders: readonly Contender[], { rounds, seconds }: Flags) {
@@ -114,6 +110,7 @@ async function circumstancesOf({ services }: Stage, { rounds, seconds }: Flags) 
 }
 
 async function run(flags: Flags): Promise<boolean> {
+  if (flags.only.includes('peers')) installTools('checks/bench');
   const stage: Stage = { services: openServices(), generator: startGenerator() };
   const contenders = await contendersOf(stage, flags.only);
   const costs = await measureCosts(contenders, flags);

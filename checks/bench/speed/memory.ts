@@ -1,7 +1,7 @@
 /** Memory of a service during 200,000 requests, and whether it keeps growing. */
-import type { Request } from '../lib/connection.ts';
+
 import { megabytesOf } from '../lib/cpu.ts';
-import type { Generator } from '../lib/load.ts';
+import type { Generator, Request } from '../lib/load.ts';
 import { playLoad } from './load.ts';
 import type { Service } from './services.ts';
 

@@ -14,16 +14,6 @@ export interface Row {
   readonly timesFloor: Spread | undefined;
 }
 
-/** Published by others and not measured here. It is shown for orientation, and no goal refers to it. */
-const quoted = {
-  name: 'quoted: PostgREST, GETSingle',
-  requests_per_second: 2_068,
-  machine: 'AWS t3a.nano, 2 vCPU',
-  version: 'unreleased, after 7.0.1',
-  date: '2020-10-23',
-  source: 'https://github.com/supabase/benchmarks-archive/issues/2',
-};
-
 const spreadIfAny = (values: readonly number[]) => (values.length === 0 ? undefined : spreadOf(values));
 
 export function rowsOf(contenders: readonly Contender[], measured: Measured): Row[] {
@@ -62,16 +52,7 @@ export function contendersTable(rows: readonly Row[]): string {
     us === undefined ? '' : aSecond(us).toLocaleString('en'),
     databaseUs?.median.toFixed(1) ?? '',
   ]);
-  const isCompared = rows.some(({ id }) => id.startsWith('peer.'));
-  const ofOthers = [
-    quoted.name,
-    '',
-    '',
-    '',
-    `${quoted.requests_per_second.toLocaleString('en')} on 2 vCPU`,
-    'included',
-  ];
-  return markdown([heading, ...cells, ...(isCompared ? [ofOthers] : [])]);
+  return markdown([heading, ...cells]);
 }
 
 export function goalsTable(verdicts: readonly Verdict[]): string {
@@ -122,7 +103,6 @@ export function resultsOf(
       times_floor: timesFloor && rounded(timesFloor),
       postgres_us: databaseUs && rounded(databaseUs),
     })),
-    quoted: [quoted],
     goals: verdicts.map(({ what, bound, goal, isMet, ...spread }) => ({
       what,
       bound,

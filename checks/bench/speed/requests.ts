@@ -1,8 +1,8 @@
 /** The requests that contenders get: many of each kind, with different partners, pages or customers. */
 import { listBalances, listBrands } from '@partner-network/contract/operations';
 import { newApiKey } from '../../../packages/service/src/auth/api-key.ts';
-import type { Request } from '../lib/connection.ts';
 import type { Partner } from '../lib/data.ts';
+import type { Request } from '../lib/load.ts';
 import { ask } from './ask.ts';
 import { brandsIn, type Size } from './services.ts';
 

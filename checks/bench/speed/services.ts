@@ -1,5 +1,5 @@
 /** Our service as an operator runs it: on each engine, with 10,000 and with 1,000,000 brands. */
-import { readFileSync, truncateSync } from 'node:fs';
+import { truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '../../../packages/testkit/fixtures/folder.ts';
 import { onConnection, startPostgres } from '../../../packages/testkit/servers/postgres-start.ts';
@@ -36,10 +36,9 @@ export function openServices() {
   const folder = temporaryFolder(wholeRun);
   const server = once(startServer);
   const onServer = async (size: Size): Promise<Database> => {
-    const { url, folder } = await server();
+    const { url, pid } = await server();
     await onConnection(url(), (client) => client.query(`create database ${size}`));
-    const pid = Number(readFileSync(join(folder, 'postmaster.pid'), 'utf8').split('\n')[0]);
-    return { url: url(size), pid };
+    return { url: url(size), pid: pid() };
   };
   const database = once(async (engine: EngineName, size: Size): Promise<Database> => {
     const made =

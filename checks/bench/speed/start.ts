@@ -11,7 +11,7 @@ import { installServer, packServer } from '../../../packages/testkit/package/ins
 import { freePort } from '../../../packages/testkit/servers/free-port.ts';
 import { openBundle } from '../../../test/image/bundle.ts';
 import { say, wholeRun } from '../../lib/program.ts';
-import type { Request } from '../lib/connection.ts';
+import type { Request } from '../lib/load.ts';
 import { ask } from './ask.ts';
 
 const retryMs = 1;

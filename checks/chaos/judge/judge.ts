@@ -1,7 +1,6 @@
 /** Checks all promises against the record of a run. */
 import type { Run } from '../record.ts';
 import { judgeAnswers } from './answers.ts';
-import { judgeLateLines } from './late-lines.ts';
 import { judgePages } from './pages.ts';
 import { judgeRate } from './rate.ts';
 import { judgeReceipts } from './receipts.ts';
@@ -9,7 +8,5 @@ import type { Verdict } from './verdict.ts';
 import { judgeWalks } from './walks.ts';
 
 export function judge(run: Run): Verdict[] {
-  return [judgePages, judgeWalks, judgeLateLines, judgeRate, judgeReceipts, judgeAnswers].flatMap((part) =>
-    part(run),
-  );
+  return [judgePages, judgeWalks, judgeRate, judgeReceipts, judgeAnswers].flatMap((part) => part(run));
 }

@@ -23,6 +23,7 @@ export function serverIn(folder: string, port: number) {
     port,
     folder,
     url: (database = 'postgres') => `postgres://postgres@127.0.0.1:${port}/${database}`,
+    pid: () => postmaster!.pid!,
     isRunning: () => postmaster !== undefined && !hasEnded(postmaster),
     /** Resolves when it answers. */
     start: async () => {

@@ -3,20 +3,17 @@
  * count no requests and seal no cursor, which is in their favor. Of six that we compared, these are the
  * cheapest and the most common.
  */
-import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { say } from '../../../lib/program.ts';
+import type { Request } from '../../lib/load.ts';
 import { startListener } from '../../lib/processes.ts';
+import { ask } from '../ask.ts';
+import { pageRecords } from '../requests.ts';
 import { type Contender, type Stage, underLoad } from './contenders.ts';
-import { differenceOfPeer, firstPage, readOurPages } from './same-pages.ts';
 
 /** By the name that the table shows: a program in bench/peers. */
 const peers = { 'Fastify with Kysely': 'fastify-kysely.js', 'Express with TypeORM': 'express-typeorm.js' };
 
-/** The folder of their package.json and node_modules. */
-const folder = fileURLToPath(new URL('../..', import.meta.url));
+const folder = join(import.meta.dirname, '../../peers');
 
 /** The peers as contenders, after a check that they answer the same pages. */
 export async function peersUnderLoad({ services, generator }: Stage): Promise<Contender[]> {
@@ -27,9 +24,8 @@ export async function peersUnderLoad({ services, generator }: Stage): Promise<Co
   const pages = await readOurPages(port, key);
   const contenders: Contender[] = [];
   for (const [name, file] of Object.entries(peers)) {
-    const listener = await startListener([join(folder, 'peers', file)], variables);
-    const difference = await differenceOfPeer(name, listener.port, pages);
-    if (difference !== undefined) throw new Error(difference);
+    const listener = await startListener([join(folder, file)], variables);
+    await requireSamePages(name, listener.port, pages);
     contenders.push(
       underLoad(generator, {
         id: `peer.${name}`,
@@ -44,28 +40,45 @@ export async function peersUnderLoad({ services, generator }: Stage): Promise<Co
   return contenders;
 }
 
-/** Installs the packages of the peers if they are missing. Returns why that failed, or false. */
-export function installPeers(): string | false {
-  if (arePeersInstalled()) return false;
-  say('Installing the packages of the peers in bench/node_modules, once and for the bench alone (npm ci).');
-  const { status, error } = spawnSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], {
-    cwd: folder,
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  if (status === 0) return false;
-  const cause = error === undefined ? 'see the output of npm above' : error.message;
-  return `The packages of the peers could not be installed: ${cause}. Try "npm ci" in bench/.`;
+interface BrandsPage {
+  readonly brands: readonly { readonly id: string; readonly [field: string]: unknown }[];
+  readonly cursor?: string;
 }
 
-/** npm writes node_modules/.package-lock.json at the end of a complete installation. */
-function arePeersInstalled(): boolean {
-  try {
-    const { packages } = readJson('node_modules/.package-lock.json');
-    const wanted: [string, string][] = Object.entries(readJson('package.json').dependencies);
-    return wanted.every(([name, version]) => packages[`node_modules/${name}`]?.version === version);
-  } catch {
-    return false;
+const firstPage = `/network/v1/brands?limit=${pageRecords}`;
+
+async function readOurPages(port: number, key: string): Promise<BrandsPage[]> {
+  const pages: BrandsPage[] = [];
+  let cursor: string | undefined;
+  do {
+    const path = cursor === undefined ? firstPage : `${firstPage}&cursor=${cursor}`;
+    const page: BrandsPage = JSON.parse(await bodyOf(port, { path, key }));
+    pages.push(page);
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+  return pages;
+}
+
+/** Compares the first and a middle page with ours: otherwise the comparison of costs is meaningless. */
+async function requireSamePages(name: string, port: number, pages: readonly BrandsPage[]): Promise<void> {
+  const middle = Math.floor(pages.length / 2);
+  const after = String(pages[middle - 1]?.brands.at(-1)?.id);
+  const compared: [page: BrandsPage, path: string][] = [
+    [pages[0]!, firstPage],
+    [pages[middle]!, `${firstPage}&after=${encodeURIComponent(after)}`],
+  ];
+  for (const [{ brands, cursor }, path] of compared) {
+    // The cursor of a peer is the last id.
+    const expected = { brands, cursor: cursor && brands.at(-1)?.id };
+    const found = JSON.parse(await bodyOf(port, { path }));
+    if (JSON.stringify(found) === JSON.stringify(expected)) continue;
+    const answer = JSON.stringify(found).slice(0, 1_000);
+    throw new Error(`${name} answers ${path} differently from our service: ${answer}`);
   }
 }
 
-const readJson = (file: string) => JSON.parse(readFileSync(join(folder, file), 'utf8'));
+async function bodyOf(port: number, request: Request): Promise<string> {
+  const { status, body } = await ask(port, request);
+  if (status !== 200) throw new Error(`${request.path} was answered with ${status}.`);
+  return body;
+}

@@ -23,8 +23,9 @@ type Connection = Awaited<ReturnType<typeof openConnection>>;
 const nothing: Buffer = Buffer.alloc(0);
 
 /**
- * An HTTP client with little overhead: raw bytes on a socket, one request at a time. Connects, and connects again after an answer with "Connection: close", which the service sends after 1,000
- * requests. `onLost` is called if the connection fails otherwise.
+ * An HTTP client with little overhead: raw bytes on a socket, one request at a time. Connects, and connects
+ * again after an answer with "Connection: close", which the service sends after 1,000 requests. `onLost` is
+ * called if the connection fails otherwise.
  */
 async function openConnection(port: number, onLost: (fault: Error) => void) {
   let onAnswer: ((status: string) => void) | undefined;

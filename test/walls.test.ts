@@ -10,14 +10,14 @@ const packages = ['contract', 'client', 'common', 'store', 'http', 'service', 'o
 const published = 'partner-network';
 
 /**
- * The floors of a package, lowest first: folders, and a file beside them. A folder imports from itself and
+ * The floors of a package, lowest first: folders, and files beside them. A folder imports from itself and
  * from lower floors, not from another folder of its floor.
  */
 const floors: Readonly<Record<string, readonly (readonly string[])[]>> = {
   service: [
     ['limiter'],
     ['auth'],
-    ['cursors'],
+    ['cursors.ts'],
     ['receipts'],
     ['listings.ts'],
     ['tracing'],
@@ -52,7 +52,7 @@ const walls: readonly [path: string, forbidden: RegExp][] = [
   // These places see the store as the port describes it.
   ...[
     'service/src/auth/',
-    'service/src/cursors/',
+    'service/src/cursors.ts',
     'service/src/receipts/',
     'service/src/listings.ts',
     'operator/src/images/',

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { Refusal } from '../../packages/http/src/refusal.ts';
-import { createCursors, type Position } from '../../packages/service/src/cursors/cursors.ts';
+import { createCursors, type Position } from '../../packages/service/src/cursors.ts';
 import type { Target } from './target.ts';
 import { anyCharacter, anyText, type Edit, edited, editWith } from './words.ts';
 

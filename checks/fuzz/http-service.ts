@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { httpBounds } from '../../packages/common/src/bounds/http.ts';
 import { createHttpServer, listen, serveSite } from '../../packages/http/src/server/server.ts';
-import { createCursors } from '../../packages/service/src/cursors/cursors.ts';
+import { createCursors } from '../../packages/service/src/cursors.ts';
 import { createApp } from '../../packages/service/src/serve/service.ts';
 import { parseDatabaseUrl } from '../../packages/store/src/address.ts';
 import { openStore } from '../../packages/store/src/engines.ts';

@@ -11,7 +11,7 @@ import type { Access } from '@partner-network/http/handle';
 import type { ParameterValues } from '@partner-network/http/parameters';
 import { type KeyOnFile, type Page, publicAddressMark, type Reads } from '@partner-network/store/port';
 import { requireGrant } from './auth/authenticate.ts';
-import type { Position } from './cursors/cursors.ts';
+import type { Position } from './cursors.ts';
 
 interface Sources {
   readonly store: Reads;

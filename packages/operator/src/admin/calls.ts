@@ -6,7 +6,7 @@ import {
   adminOperations,
 } from '@partner-network/contract/admin/operations';
 import type { Exchange } from '@partner-network/http/handle';
-import type { Cursors } from '@partner-network/service/cursors/cursors';
+import type { Cursors } from '@partner-network/service/cursors';
 import { type AdminKeyOnFile, ExpiryNotInFuture, type Store, whileLocked } from '@partner-network/store/port';
 import { timeRejection } from '../ingest/rejections.ts';
 import { IdConflict, Missing } from '../operations/errors.ts';

@@ -17,7 +17,7 @@ import { adminLimits } from '@partner-network/contract/limits';
 import { startHealth } from '@partner-network/http/health';
 import { createRequestMetrics } from '@partner-network/http/request-metrics';
 import { createHttpServer, listen, portOf, serveSite } from '@partner-network/http/server/server';
-import { openCursors } from '@partner-network/service/cursors/key-refresh';
+import { openCursors } from '@partner-network/service/cursors';
 import { createJournal } from '@partner-network/service/receipts/journal';
 import { createKeyExpiry, drainOn } from '@partner-network/service/serve/run';
 import { type Store, StoreLocked, StoreUnavailable } from '@partner-network/store/port';

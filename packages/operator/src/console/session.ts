@@ -10,7 +10,7 @@ import type { Exchange } from '@partner-network/http/handle';
 import { Refusal } from '@partner-network/http/refusal';
 import { headerValues } from '@partner-network/http/request';
 import { digestOfKey } from '@partner-network/service/auth/api-key';
-import type { CursorScope, Cursors } from '@partner-network/service/cursors/cursors';
+import type { CursorScope, Cursors } from '@partner-network/service/cursors';
 import type { AdminKeyOnFile, Store } from '@partner-network/store/port';
 import { adminRefusal } from '../admin/refusals.ts';
 import { bodyLimits } from '../admin/request.ts';

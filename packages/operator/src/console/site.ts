@@ -9,7 +9,7 @@ import { redirect } from '@partner-network/http/content';
 import { type Exchange, refusalOfFailure } from '@partner-network/http/handle';
 import { decode } from '@partner-network/http/parameters';
 import { Refusal } from '@partner-network/http/refusal';
-import type { Cursors } from '@partner-network/service/cursors/cursors';
+import type { Cursors } from '@partner-network/service/cursors';
 import type { Journal } from '@partner-network/service/receipts/journal';
 import { type Store, whileLocked } from '@partner-network/store/port';
 import type { Logger } from 'pino';

@@ -48,7 +48,7 @@ export class BatchWriter<Item> {
     this.#running ??= outside(() => this.#run());
   }
 
-  /** Writes the waiting items, and gives up after `receiptsCloseMs`. */
+  /** Writes the waiting items, and gives up after `closeMs`. */
   async close(): Promise<void> {
     if (this.#closing.signal.aborted) return;
     this.#closing.abort();

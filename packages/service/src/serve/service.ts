@@ -11,7 +11,7 @@ import { openStore } from '@partner-network/store/engines';
 import type { Store } from '@partner-network/store/port';
 import type { Logger } from 'pino';
 import { createKeyCache } from '../auth/authenticate.ts';
-import { openCursors } from '../cursors/key-refresh.ts';
+import { openCursors } from '../cursors.ts';
 import { type OpenLimiters, openLimiters } from '../limiter/open.ts';
 import { listings } from '../listings.ts';
 import { createJournal } from '../receipts/journal.ts';

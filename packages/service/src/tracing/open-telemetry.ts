@@ -97,7 +97,7 @@ export function openTracing(
       const options = { kind: SpanKind.SERVER, attributes, links, startTime: now() };
       return spanOf(tracer.startSpan(name, options, ROOT_CONTEXT), now);
     },
-    /** Sends the remaining spans, for at most `tracesCloseMs`. */
+    /** Sends the remaining spans, for at most `closeMs`. */
     close: async () => {
       // Lost spans are logged by the delivery.
       await within(tracingBounds.closeMs, provider.shutdown(), () => new Error()).catch(() => {});

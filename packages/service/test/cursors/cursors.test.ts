@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { createCursors, firstPosition } from '../../src/cursors/cursors.ts';
+import { createCursors, firstPosition } from '../../src/cursors.ts';
 
 const key = { id: 3, secret: randomBytes(32) };
 const scope = { endpoint: 'listBalances', partnerId: 'p', filters: ['c', 'CHECKING'] };

@@ -6,8 +6,7 @@ import { toTime } from '../../../common/src/times.ts';
 import { type CursorKey, StoreUnavailable } from '../../../store/src/port.ts';
 import { livingKeys, type StoredCursorKey } from '../../../store/src/sql/cursor-keys.ts';
 import { watchedLog } from '../../../testkit/watch/logs.ts';
-import { createCursors } from '../../src/cursors/cursors.ts';
-import { openCursors } from '../../src/cursors/key-refresh.ts';
+import { createCursors, openCursors } from '../../src/cursors.ts';
 
 const hour = 3_600_000;
 const day = 24 * hour;

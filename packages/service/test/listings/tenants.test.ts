@@ -22,7 +22,7 @@ import {
 } from '../../../testkit/fixtures/tenants.ts';
 import { wholeFile } from '../../../testkit/servers/postgres.ts';
 import { startTestService } from '../../../testkit/service/service.ts';
-import { createCursors } from '../../src/cursors/cursors.ts';
+import { createCursors } from '../../src/cursors.ts';
 
 const service = await startTestService(wholeFile, { data: tenants });
 

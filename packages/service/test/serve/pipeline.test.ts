@@ -17,7 +17,7 @@ import type { KeyOnFile, Reads } from '../../../store/src/port.ts';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { exchangeOf } from '../../../testkit/fixtures/http.ts';
 import { createKeyCache } from '../../src/auth/authenticate.ts';
-import { createCursors } from '../../src/cursors/cursors.ts';
+import { createCursors } from '../../src/cursors.ts';
 import { listingRoute, type PipelineParts } from '../../src/serve/pipeline.ts';
 
 const free = ['cursor', 'grant_id', 'limit'];

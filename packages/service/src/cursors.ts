@@ -1,9 +1,13 @@
+/** Seals the position of a client in a listing as a cursor, and opens it. */
 import { createCipheriv, createDecipheriv, createSecretKey, randomFillSync } from 'node:crypto';
 import { cursorsBounds } from '@partner-network/common/bounds/service';
+import { OperatorError } from '@partner-network/common/errors';
+import { createFailureLog } from '@partner-network/common/observability/log';
 import type { Environment } from '@partner-network/contract/environments';
 import { lengths } from '@partner-network/contract/limits';
 import { refusal } from '@partner-network/http/refusal';
-import type { CursorKey } from '@partner-network/store/port';
+import { type CursorKey, type Store, StoreUnavailable } from '@partner-network/store/port';
+import type { Logger } from 'pino';
 
 /** What a cursor is bound to. With any other value it does not open. */
 export interface CursorScope {
@@ -52,9 +56,14 @@ function nextNonce(): Buffer {
 
 /**
  * Cursors are encrypted with the first key and decrypted with any of them. The bytes of a cursor: key id,
- * nonce, encrypted (expiry, WAL position, id), authentication tag.
+ * nonce, encrypted (expiry, WAL position, id), authentication tag. `requireFresh` throws if the keys are old.
  */
-export function createCursors(keys: readonly Key[], environment: Environment, nowMs: () => number) {
+export function createCursors(
+  keys: readonly Key[],
+  environment: Environment,
+  nowMs: () => number,
+  requireFresh = () => {},
+) {
   let sealingKey: ReturnType<typeof openingKey>;
   let openingKeys: ReadonlyMap<number, typeof sealingKey>;
   renew(keys);
@@ -96,6 +105,7 @@ export function createCursors(keys: readonly Key[], environment: Environment, no
 
     /** Makes the cursor for the records after this position. */
     seal(scope: CursorScope, position: Position): string {
+      requireFresh();
       const nonce = nextNonce();
       const when = Buffer.allocUnsafe(timeBytes + walPositionBytes);
       when.writeUIntBE(nowMs() + lifetimeMs, 0, timeBytes);
@@ -110,6 +120,7 @@ export function createCursors(keys: readonly Key[], environment: Environment, no
 
     /** The position in a cursor. Every invalid cursor gets the same refusal. */
     open(scope: CursorScope, cursor: string): Position {
+      requireFresh();
       let position: Position | undefined;
       try {
         position = unseal(scope, cursor);
@@ -155,4 +166,76 @@ function unpackId(packed: Buffer): string {
     id = String.fromCodePoint(Number(BigInt.asUintN(Number(bitsPerCodePoint), bits))) + id;
   }
   return id;
+}
+
+/**
+ * Cursors whose keys are read every half second, so that a rotation needs no restart. A cursor that one
+ * instance seals must open on all others. So the keys that were read are valid for only
+ * `keysStaleMs` of the monotonic clock; without valid keys an instance neither seals nor opens. A new
+ * key seals after `keySettleMs`: by then every instance has read it, or has no valid keys.
+ */
+export async function openCursors(
+  store: Pick<Store, 'cursorKeys' | 'environment'>,
+  nowMs: () => number,
+  log: Logger,
+  elapsedMs: () => number = () => performance.now(),
+) {
+  const outage = createFailureLog();
+  let freshUntilMs = 0;
+  let isClosed = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  async function read(): Promise<readonly CursorKey[]> {
+    // A reading is as old as its query.
+    const sentMs = elapsedMs();
+    const keys = await store.cursorKeys();
+    if (keys.length === 0) {
+      throw new OperatorError(
+        'The database has no cursor key. Create one with "partner-network cursor-key rotate".',
+      );
+    }
+    freshUntilMs = sentMs + cursorsBounds.keysStaleMs;
+    return keys;
+  }
+
+  const first = await read();
+  const isFresh = () => elapsedMs() < freshUntilMs;
+  const cursors = createCursors(first, store.environment, nowMs, () => {
+    if (!isFresh()) throw new StoreUnavailable('The cursor keys could not be read in time.');
+  });
+  let sealingId = first[0]!.id;
+
+  function schedule(ms: number): void {
+    if (!isClosed) timer = setTimeout(() => void renew(), ms).unref();
+  }
+
+  async function renew(): Promise<void> {
+    try {
+      const keys = await read();
+      cursors.renew(keys);
+      outage.recovered(() => log.warn('the cursor keys can be read again'));
+      const { id } = keys[0]!;
+      if (id !== sealingId) log.info({ cursor_key: id }, 'cursors are now sealed with another key');
+      sealingId = id;
+      schedule(cursorsBounds.keysReadMs);
+    } catch (err) {
+      if (!isFresh()) {
+        outage.failed(() =>
+          log.error({ err }, 'the cursor keys cannot be read; requests that need a cursor get 503'),
+        );
+      }
+      schedule(cursorsBounds.keysRetryMs);
+    }
+  }
+
+  schedule(cursorsBounds.keysReadMs);
+  return {
+    seal: cursors.seal,
+    open: cursors.open,
+    /** Stops reading the keys. */
+    close() {
+      isClosed = true;
+      clearTimeout(timer);
+    },
+  };
 }

@@ -24,7 +24,6 @@ export default {
       'packages/http/test/parameters.test.ts',
       'packages/service/test/limiter/rate-limit.test.ts',
       'packages/service/test/cursors/{key-refresh,cursors}.test.ts',
-      'packages/service/test/limiter/admissions.test.ts',
       'packages/service/test/limiter/redis/{local-share,reply,url}.test.ts',
       'packages/service/test/limiter/{redis/link,open}.test.ts',
       'packages/store/test/{consent,imports/order}.test.ts',

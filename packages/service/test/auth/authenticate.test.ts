@@ -1,14 +1,24 @@
-/** How a key is read from the headers and found, without a service: the check `mutate` needs quick tests. */
+/**
+ * How a key is read from the headers, found and cached, and what it and a grant allow. Without a service: the
+ * check `mutate` needs quick tests.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Environment, environments } from '@partner-network/contract/environments';
+import { authBounds } from '../../../common/src/bounds/service.ts';
 import type { KeyOnFile } from '../../../store/src/port.ts';
 import { adminKeyOf, apiKeyOf, digestOfKey } from '../../src/auth/api-key.ts';
-import { createKeyCache, identify, requireValid } from '../../src/auth/authenticate.ts';
+import {
+  createKeyCache,
+  identify,
+  requireGrant,
+  requireScope,
+  requireValid,
+} from '../../src/auth/authenticate.ts';
 
 const text = apiKeyOf('sandbox', 'a'.repeat(43));
 const onFile: KeyOnFile = {
-  ...{ id: 'KEY_1', partnerId: 'acme', scopes: [], expiresAt: undefined },
+  ...{ id: 'KEY_1', partnerId: 'acme', scopes: ['BRANDS_READ'], expiresAt: undefined },
   ...{ isRevoked: false, isPartnerDisabled: false },
 };
 
@@ -122,4 +132,128 @@ test('revoked counts before expired, expired before disabled', async () => {
     const refused = await refusalOf(() => requireValid({ ...onFile, ...more }, nowMs));
     assert.equal((refused as typeof unauthorized | undefined)?.errors[0]?.code, code);
   }
+});
+
+test('a key without the scope is refused with the name of the scope', () => {
+  requireScope(onFile, 'BRANDS_READ');
+  assert.throws(() => requireScope(onFile, 'BALANCES_READ'), {
+    status: 403,
+    errors: [
+      {
+        category: 'AUTHENTICATION_ERROR',
+        code: 'INSUFFICIENT_SCOPES',
+        detail: 'Use a key with the scope BALANCES_READ.',
+      },
+    ],
+  });
+});
+
+test('an active grant opens its page', () => {
+  const page = { records: '', bytes: 0, next: undefined };
+  const answer = { grant: 'ACTIVE', grantId: 'g', page } as const;
+  assert.equal(requireGrant(answer, 'g'), answer);
+  assert.equal(requireGrant(answer, undefined), answer);
+});
+
+test('any other grant is refused by its status, with the field only if the request has a grant_id', () => {
+  for (const grant of ['NOT_FOUND', 'EXPIRED', 'REVOKED', 'CONSUMED'] as const) {
+    const refusedWith = (grantId: string | undefined) => {
+      try {
+        return requireGrant({ grant }, grantId);
+      } catch (thrown) {
+        const { status, errors } = thrown as { status: number; errors: { code: string; field?: string }[] };
+        return [status, ...errors.map(({ code, field }) => [code, field])];
+      }
+    };
+    assert.deepEqual(refusedWith('g'), [403, [`GRANT_${grant}`, 'grant_id']]);
+    assert.deepEqual(refusedWith(undefined), [403, [`GRANT_${grant}`, undefined]]);
+  }
+});
+
+/** Sends keys as clients do, with a store and a clock that the test controls. */
+function scene() {
+  const now = { ms: 10_000 };
+  const cache = createKeyCache(() => now.ms);
+  const store = {
+    queries: 0,
+    key: onFile as KeyOnFile | undefined | Promise<KeyOnFile>,
+    findKey: async () => {
+      store.queries += 1;
+      return store.key;
+    },
+  };
+  const send = (letter = 'a') => {
+    const text = apiKeyOf('sandbox', letter.repeat(43));
+    return identify(['Authorization', `Bearer ${text}`], store, cache, 'sandbox');
+  };
+  return { now, store, send };
+}
+
+test('a good key is looked up once in half a second, however often it is sent', async () => {
+  const { now, store, send } = scene();
+  assert.equal(await send(), onFile);
+  now.ms += authBounds.keyCacheMs - 1;
+  store.key = { ...onFile, isRevoked: true };
+  assert.equal(await send(), onFile);
+  assert.equal(store.queries, 1);
+  now.ms += 1;
+  assert.equal((await send()).isRevoked, true);
+  assert.equal(store.queries, 2);
+});
+
+test('a result that comes after its half second is used and not cached', async () => {
+  const { now, store, send } = scene();
+  const slow = Promise.withResolvers<KeyOnFile>();
+  store.key = slow.promise;
+  const first = send();
+  now.ms += authBounds.keyCacheMs;
+  store.key = undefined;
+  await assert.rejects(send('b'), { status: 401 });
+  slow.resolve(onFile);
+  assert.equal(await first, onFile);
+  store.key = { ...onFile, isRevoked: true };
+  assert.equal((await send()).isRevoked, true);
+});
+
+test('a cached key is not used for another text', async () => {
+  const { store, send } = scene();
+  await send('a');
+  store.key = undefined;
+  await assert.rejects(send('b'), { status: 401 });
+  assert.equal(store.queries, 2);
+});
+
+for (const [which, key] of Object.entries({
+  'not stored': undefined,
+  revoked: { ...onFile, isRevoked: true },
+  'of a disabled partner': { ...onFile, isPartnerDisabled: true },
+})) {
+  test(`a key that is ${which} is looked up every time, and works as soon as it is good`, async () => {
+    const { store, send } = scene();
+    store.key = key;
+    for (let time = 1; time <= 2; time += 1) {
+      await send().catch(() => {});
+      assert.equal(store.queries, time);
+    }
+    store.key = onFile;
+    assert.equal(await send(), onFile);
+  });
+}
+
+test('a failed query is not cached', async () => {
+  const { store, send } = scene();
+  store.key = Promise.reject(new Error('gone'));
+  await assert.rejects(send(), { message: 'gone' });
+  store.key = onFile;
+  assert.equal(await send(), onFile);
+});
+
+test('a full cache is cleared', async () => {
+  const cache = createKeyCache(() => 0);
+  cache.get('0');
+  const find = async () => onFile;
+  for (let key = 0; key < authBounds.keyCacheEntries - 1; key += 1) await cache.load(String(key), find);
+  assert.equal(cache.get('0'), onFile);
+  await cache.load('one more', find);
+  assert.equal(cache.get('0'), undefined);
 });

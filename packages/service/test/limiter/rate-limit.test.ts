@@ -1,7 +1,23 @@
-/** The rate limit headers for each decision, without a service: the check `mutate` needs quick tests. */
+/**
+ * When admissions count and how long they are kept, and the headers for each decision. Without a service: the
+ * check `mutate` needs quick tests.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { admit, type Decision } from '../../src/limiter/rate-limit.ts';
+import fc from 'fast-check';
+import { limiterBounds } from '../../../common/src/bounds/service.ts';
+import { chanceOf } from '../../../testkit/model/chance.ts';
+import {
+  admit,
+  createAdmissions,
+  createMemoryLimiter,
+  type Decision,
+  decide,
+  record,
+} from '../../src/limiter/rate-limit.ts';
+
+const rate = 50;
+const windowMs = limiterBounds.rateWindowMs;
 
 function limiterOf(decision: Decision) {
   const limiter = {
@@ -52,4 +68,147 @@ test('a refused request also gets the time to retry, in whole seconds and in mil
     headers: [...headersOfErrors, 'Retry-After', '1', 'Retry-After-Ms', '701'],
   });
   assert.deepEqual(headers, ['RateLimit-Policy', '"balances";q=50;w=1', 'RateLimit', '"balances";r=0;t=1']);
+});
+
+test('admits up to the limit, and says how many are left and when the oldest expires', () => {
+  const admissions = createAdmissions(3).of('p', 0);
+  assert.deepEqual(decide(admissions, 3, 0), { isAdmitted: true, left: 2, untilMoreMs: windowMs });
+  assert.deepEqual(decide(admissions, 3, 100), { isAdmitted: true, left: 1, untilMoreMs: windowMs - 100 });
+  assert.deepEqual(decide(admissions, 3, 250), { isAdmitted: true, left: 0, untilMoreMs: windowMs - 250 });
+  assert.deepEqual(decide(admissions, 3, 999), { isAdmitted: false, left: 0, untilMoreMs: 1 });
+  assert.deepEqual(decide(admissions, 3, windowMs), { isAdmitted: true, left: 0, untilMoreMs: 100 });
+  assert.deepEqual(decide(admissions, 3, windowMs + 99), { isAdmitted: false, left: 0, untilMoreMs: 1 });
+  assert.deepEqual(decide(admissions, 3, 10_000), { isAdmitted: true, left: 2, untilMoreMs: windowMs });
+});
+
+test('with a lower limit, more are left once fewer than the limit count', () => {
+  const admissions = createAdmissions(5).of('p', 0);
+  // More than the ring holds, so the latest times stand before the oldest in it.
+  for (const ms of [0, 1, 2, 2_000, 2_100, 2_200, 2_300]) record(admissions, ms);
+  assert.deepEqual(decide(admissions, 2, 2_400), { isAdmitted: false, left: 0, untilMoreMs: 800 });
+  assert.deepEqual(decide(admissions, 2, 3_199), { isAdmitted: false, left: 0, untilMoreMs: 1 });
+  assert.deepEqual(decide(admissions, 2, 3_200), { isAdmitted: true, left: 0, untilMoreMs: 100 });
+});
+
+test('a full ring replaces its oldest admission', () => {
+  const admissions = createAdmissions(2).of('p', 0);
+  for (const ms of [0, 10, 20]) record(admissions, ms);
+  assert.equal(admissions.count, 2);
+  assert.deepEqual(decide(admissions, 2, 30), { isAdmitted: false, left: 0, untilMoreMs: windowMs - 20 });
+});
+
+test('a full ring removes expired admissions first', () => {
+  const admissions = createAdmissions(2).of('p', 0);
+  record(admissions, 0);
+  record(admissions, windowMs);
+  assert.equal(admissions.count, 1);
+  record(admissions, windowMs + 5);
+  assert.deepEqual(decide(admissions, 2, windowMs + 6), {
+    isAdmitted: false,
+    left: 0,
+    untilMoreMs: windowMs - 6,
+  });
+});
+
+/** Adds partners without admissions, which the next sweep removes. */
+function addIdle(partners: ReturnType<typeof createAdmissions>, count: number, now: number): void {
+  for (let added = 0; added < count; added += 1) partners.of(`idle ${added}`, now);
+}
+
+test('a sweep keeps a partner while one of its admissions counts', () => {
+  const partners = createAdmissions(1);
+  const admitted = partners.of('admitted', 0);
+  record(admitted, 0);
+  addIdle(partners, limiterBounds.sweepPartners, windowMs - 1);
+  assert.equal(partners.of('admitted', windowMs - 1), admitted);
+});
+
+test('a sweep removes idle partners, once there are many partners', () => {
+  const partners = createAdmissions(1);
+  const idle = ['admitted', 'new'].map((name) => [name, partners.of(name, 0)] as const);
+  record(idle[0]![1], 0);
+  addIdle(partners, limiterBounds.sweepPartners - idle.length, windowMs);
+  for (const [name, admissions] of idle)
+    assert.equal(partners.of(name, windowMs), admissions, 'not yet many');
+  partners.of('one more', windowMs);
+  for (const [name, admissions] of idle) assert.notEqual(partners.of(name, windowMs), admissions, name);
+});
+
+test('the next sweep comes at twice the number of partners that were left', () => {
+  const partners = createAdmissions(1);
+  const busy = limiterBounds.sweepPartners;
+  for (let added = 0; added < busy; added += 1) record(partners.of(`busy ${added}`, 0), 0);
+  // This sweep finds all of them busy.
+  const early = partners.of('early', 0);
+  for (let added = 0; added < busy - 1; added += 1) partners.of(`more ${added}`, 0);
+  assert.equal(partners.of('early', 0), early);
+  partners.of('twice as many', 0);
+  assert.notEqual(partners.of('early', 0), early);
+});
+
+test('a million arrivals never let 51 through in any second, nor refuse a request within the rate', () => {
+  const chance = chanceOf(42).fraction;
+  const clock = { ms: 0 };
+  const limiter = createMemoryLimiter(rate, () => clock.ms);
+  const partners = ['a', 'b', 'c'].map((id) => ({ id, admittedMs: [] as number[], oldestInWindow: 0 }));
+  let refused = 0;
+
+  for (let arrival = 0; arrival < 1_000_000; arrival += 1) {
+    // Bursts in one instant, dense and sparse arrivals, and arrivals exactly on the edge of a second.
+    const kind = chance();
+    if (kind < 0.5) clock.ms += chance() * 3;
+    else if (kind < 0.501) clock.ms += chance() * 2_500;
+    else if (kind < 0.51) clock.ms = Math.ceil((clock.ms + 1) / 250) * 250;
+    const partner = partners[Math.floor(chance() * 3)]!;
+    const { admittedMs } = partner;
+    // The model keeps all admissions and counts those of the last second.
+    while (
+      partner.oldestInWindow < admittedMs.length &&
+      clock.ms - admittedMs[partner.oldestInWindow]! >= windowMs
+    ) {
+      partner.oldestInWindow += 1;
+    }
+    const fits = admittedMs.length - partner.oldestInWindow < rate;
+    const decision = limiter.admit(partner.id);
+    assert.equal(decision.isAdmitted, fits);
+    if (decision.isAdmitted) admittedMs.push(clock.ms);
+    else refused += 1;
+  }
+
+  assert.ok(refused > 100_000, 'the load was over the rate');
+  for (const { admittedMs } of partners) {
+    for (let index = rate; index < admittedMs.length; index += 1) {
+      assert.ok(admittedMs[index]! - admittedMs[index - rate]! >= windowMs, '51 within a second');
+    }
+  }
+});
+
+test('a refused client is admitted after exactly the time in its refusal, and not before', () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat(400), { minLength: 1, maxLength: 200 }), (gapsMs) => {
+      const clock = { ms: 0 };
+      const limiter = createMemoryLimiter(3, () => clock.ms);
+      for (const gap of gapsMs) {
+        clock.ms += gap;
+        const decision = limiter.admit('p');
+        assert.ok(decision.left >= 0 && decision.left < 3);
+        if (decision.isAdmitted) continue;
+        clock.ms += decision.untilMoreMs - 1;
+        assert.equal(limiter.admit('p').isAdmitted, false);
+        clock.ms += 1;
+        assert.equal(limiter.admit('p').isAdmitted, true);
+      }
+    }),
+  );
+});
+
+test('a client never waits longer than a second, even if the process has run for years', () => {
+  const instant = fc.double({ min: 0, max: 1e12, noNaN: true });
+  fc.assert(
+    fc.property(instant, (ms) => {
+      const { untilMoreMs } = createMemoryLimiter(1, () => ms).admit('p');
+      assert.equal(untilMoreMs, windowMs);
+    }),
+    { numRuns: 1_000 },
+  );
 });

@@ -10,8 +10,6 @@ import { freePort, listenOnAnyPort } from '../../../testkit/servers/free-port.ts
 import { documentedFetch } from '../../../testkit/watch/documented.ts';
 import { environmentOfAdminKey, environmentOfKey } from '../../src/auth/api-key.ts';
 
-const limits = { timeout: 120_000 };
-
 interface Call {
   readonly url: string;
   readonly headers: Record<string, string>;
@@ -29,7 +27,7 @@ async function greeted(t: TestContext, folder: string, adminPort: number) {
   return { ...running, stdout, calls };
 }
 
-test('greets with its base URL, its reference, a demo key and calls that work', limits, async (t) => {
+test('greets with its base URL, its reference, a demo key and calls that work', async (t) => {
   const adminPort = await freePort();
   const { stdout, calls, signal, ended } = await greeted(t, temporaryFolder(t), adminPort);
   const baseUrl = /^ *Base URL +(http:\/\/127\.0\.0\.1:\d+\/network\/v1)$/m.exec(stdout)?.[1];
@@ -73,35 +71,31 @@ async function callAdmin(stdout: string, origin: string, partnersKey: string): P
   assert.equal((await change('Northwind', partnersKey)).status, 401);
 }
 
-test(
-  'fills only an empty sandbox, keeps changes, and needs no port for administration',
-  limits,
-  async (t) => {
-    const folder = temporaryFolder(t);
-    const first = await greeted(t, folder, 0);
-    assert.doesNotMatch(first.stdout, /Admin|Console/);
-    assert.equal(first.texts().stderr, '');
-    first.signal('SIGINT');
-    assert.equal(await first.ended, 0);
-    const path = join(folder, 'sandbox.db');
-    const store = openSqlite(path, 'sandbox', 'command');
-    const usage = await store.listUsage({ keyId: 'KEY_NORTHWIND_BRANDS', by: 'hour', limit: 2 });
-    assert.ok(usage.some(({ code }) => code === 'INSUFFICIENT_SCOPES'));
-    await store.close();
-    const flags = ['--environment', 'sandbox', '--database', `sqlite:${path}`, '--json'];
-    const listed = JSON.parse((await run(['partners', 'list', ...flags])).stdout) as { id: string }[];
-    assert.ok(listed.length >= 2);
-    for (const { id } of listed) await run(['partners', 'disable', id, ...flags]);
-    const taken = await listenOnAnyPort(t, createServer());
-    const { calls, stdout, says } = await greeted(t, folder, taken);
-    assert.doesNotMatch(stdout, /Admin|Console/);
-    await says('stderr', new RegExp(`^Port ${taken} on 127\\.0\\.0\\.1 is in use, .* --admin-port\\.\n$`));
-    const [call] = calls;
-    assert.equal((await documentedFetch(call!.url, { headers: call!.headers })).status, 403);
-  },
-);
+test('fills only an empty sandbox, keeps changes, and needs no port for administration', async (t) => {
+  const folder = temporaryFolder(t);
+  const first = await greeted(t, folder, 0);
+  assert.doesNotMatch(first.stdout, /Admin|Console/);
+  assert.equal(first.texts().stderr, '');
+  first.signal('SIGINT');
+  assert.equal(await first.ended, 0);
+  const path = join(folder, 'sandbox.db');
+  const store = openSqlite(path, 'sandbox', 'command');
+  const usage = await store.listUsage({ keyId: 'KEY_NORTHWIND_BRANDS', by: 'hour', limit: 2 });
+  assert.ok(usage.some(({ code }) => code === 'INSUFFICIENT_SCOPES'));
+  await store.close();
+  const flags = ['--environment', 'sandbox', '--database', `sqlite:${path}`, '--json'];
+  const listed = JSON.parse((await run(['partners', 'list', ...flags])).stdout) as { id: string }[];
+  assert.ok(listed.length >= 2);
+  for (const { id } of listed) await run(['partners', 'disable', id, ...flags]);
+  const taken = await listenOnAnyPort(t, createServer());
+  const { calls, stdout, says } = await greeted(t, folder, taken);
+  assert.doesNotMatch(stdout, /Admin|Console/);
+  await says('stderr', new RegExp(`^Port ${taken} on 127\\.0\\.0\\.1 is in use, .* --admin-port\\.\n$`));
+  const [call] = calls;
+  assert.equal((await documentedFetch(call!.url, { headers: call!.headers })).status, 403);
+});
 
-test('refuses a folder with a production database', limits, async (t) => {
+test('refuses a folder with a production database', async (t) => {
   const folder = temporaryFolder(t);
   await openSqlite(join(folder, 'sandbox.db'), 'production', 'create').close();
   assertFailed(await run(['sandbox', '--port', '0', '--data', folder]), 1, /production database/);

@@ -11,8 +11,6 @@ import { until } from '../../../testkit/fixtures/until.ts';
 import { placeSqliteOf } from '../../../testkit/releases/releases.ts';
 import { needsPromtool, promtool } from '../../../testkit/servers/promtool.ts';
 
-const limits = { timeout: 120_000 };
-
 /** Serves the fixture. */
 async function serve(t: TestContext, ...flags: string[]) {
   const line = await fixtureLine(t);
@@ -26,8 +24,8 @@ async function statusOf(url: string): Promise<number> {
   return response.status;
 }
 
-test('serves at the announced address, and answers probes on the operations address', limits, async (t) => {
-  const { address, operationsUrl, texts, call, brands, line } = await serve(t);
+test('serves at the announced address, answers probes on the other, and logs start and end', async (t) => {
+  const { address, operationsUrl, texts, call, brands, line, port, signal, ended } = await serve(t);
   const database = `the embedded database ${line.databasePath} (schema ${databaseSchema.current})`;
   const place = `${address}/network/v1 from ${database}`;
   assert.ok(texts().stderr.startsWith(`Serving sandbox at ${place}; listening on ${address}, `));
@@ -41,10 +39,27 @@ test('serves at the announced address, and answers probes on the operations addr
   const page = await brands('', { key: keys.acme });
   assert.equal(page.status, 200);
   assert.match(page.text, new RegExp(`"${address}/assets/brand-placeholder.png"`));
+
+  for (const [flag, flags] of [
+    ['--port', ['--port', String(port), '--ops-port', '0']],
+    ['--ops-port', ['--port', '0', '--ops-port', new URL(operationsUrl).port]],
+  ] as const) {
+    const second = await line.run(['serve', '--environment', 'sandbox', ...flags]);
+    assertFailed(second, 1, new RegExp(`is in use.* ${flag}\\.`));
+  }
+
+  signal('SIGTERM');
+  assert.equal(await ended, 0, 'also with open connections');
   assert.ok(!(texts().stdout + texts().stderr).includes(keys.acme));
+  const { version, environment, engine, ...started } = JSON.parse(texts().stdout.split('\n', 1)[0]!);
+  assert.deepEqual([version, environment, engine], [ownVersion(), 'sandbox', 'sqlite']);
+  assert.deepEqual([started.database, started.schema], [line.databasePath, databaseSchema.current]);
+  assert.deepEqual([started.address, started.operations_address], [address, operationsUrl]);
+  assert.deepEqual([started.msg, started.workers, started.sends_traces], ['started', 1, false]);
+  assert.match(texts().stdout, /"msg":"draining"\}\n.*"level":30,.*"duration_ms":\d+,"msg":"stopped"\}\n$/s);
 });
 
-test('the placeholder image has the public address that was set, with any characters', limits, async (t) => {
+test('the placeholder image has the public address that was set, with any characters', async (t) => {
   const publicUrl = "https://$&$'.example";
   const { brands, texts } = await serve(t, '--public-url', `${publicUrl}/`);
   assert.ok(texts().stderr.startsWith(`Serving sandbox at ${publicUrl}/network/v1 from the embedded `));
@@ -54,15 +69,7 @@ test('the placeholder image has the public address that was set, with any charac
 
 const alice = '?customer_id=alice&type=CHECKING';
 
-test('limits each listing by its own rate, brands by 50 by default', limits, async (t) => {
-  const { brands, balances } = await serve(t, '--balances-rate', '1');
-  const policy = (await brands('', { key: keys.acme })).headers['ratelimit-policy'];
-  assert.equal(policy, '"brands";q=50;w=1');
-  assert.equal((await balances(alice, { key: keys.acme })).status, 200);
-  assert.equal((await balances(alice, { key: keys.acme })).status, 429);
-});
-
-test('serves when Redis is unreachable, warns, and does not print its password', limits, async (t) => {
+test('serves when Redis is unreachable, warns, and does not print its password', async (t) => {
   const redis = 'redis://user:secret@127.0.0.1:1';
   const { brands, says, texts, signal, ended } = await serve(t, '--redis', redis);
   await says('stdout', /"level":40,.*"reason":"ECONNREFUSED".*Redis does not answer/);
@@ -73,15 +80,17 @@ test('serves when Redis is unreachable, warns, and does not print its password',
   assert.ok(!(texts().stdout + texts().stderr).includes('secret'));
 });
 
-test('shows the decisions of the rate limit as metrics, without partners', limits, async (t) => {
-  const { brands, operationsUrl } = await serve(t, '--brands-rate', '1');
+test('limits each listing by its own rate, and shows the decisions as metrics, without partners', async (t) => {
+  const { brands, balances, operationsUrl } = await serve(t, '--balances-rate', '1');
+  const policy = (await brands('', { key: keys.acme })).headers['ratelimit-policy'];
+  assert.equal(policy, '"brands";q=50;w=1', 'by default');
   for (const status of [200, 429, 429]) {
-    assert.equal((await brands('', { key: keys.acme })).status, status);
+    assert.equal((await balances(alice, { key: keys.acme })).status, status);
   }
   const response = await fetch(`${operationsUrl}/metrics`);
   const text = await response.text();
   assert.match(String(response.headers.get('content-type')), /^text\/plain; version=0\.0\.4/);
-  const decisions = 'partner_network_limiter_decisions_total{operation="brands",source="memory"';
+  const decisions = 'partner_network_limiter_decisions_total{operation="balances",source="memory"';
   assert.ok(text.includes(`${decisions},outcome="admitted"} 1\n`), text);
   assert.ok(text.includes(`${decisions},outcome="refused"} 2\n`), text);
   assert.doesNotMatch(text, /acme/);
@@ -99,7 +108,7 @@ test('shows the decisions of the rate limit as metrics, without partners', limit
   assert.deepEqual(counted(await (await fetch(`${operationsUrl}/metrics`)).text()), counted(text));
 });
 
-test('a cursor survives a restart', limits, async (t) => {
+test('a cursor survives a restart', async (t) => {
   const first = await serve(t);
   const { cursor } = JSON.parse((await first.brands('?limit=1', { key: keys.acme })).text);
   first.signal('SIGINT');
@@ -109,19 +118,14 @@ test('a cursor survives a restart', limits, async (t) => {
   assert.equal(JSON.parse(next.text).brands[0].id, 'b2');
 });
 
-for (const [name, delay, how] of [
-  ['SIGTERM', '0', 'after the drain delay'],
-  ['SIGINT', '3600', 'without the drain delay'],
-] as const) {
-  test(`${name} ends it with status 0 ${how}, also with open connections`, limits, async (t) => {
-    const { brands, ended, signal } = await serve(t, '--drain-delay', delay);
-    assert.equal((await brands('', { key: keys.acme })).status, 200);
-    signal(name);
-    assert.equal(await ended, 0);
-  });
-}
+test('SIGINT ends it with status 0 without the drain delay, also with open connections', async (t) => {
+  const { brands, ended, signal } = await serve(t, '--drain-delay', '3600');
+  assert.equal((await brands('', { key: keys.acme })).status, 200);
+  signal('SIGINT');
+  assert.equal(await ended, 0);
+});
 
-test('while it drains it is not ready but answers, and a second signal ends it', limits, async (t) => {
+test('while it drains it is not ready but answers, and a second signal ends it', async (t) => {
   const { brands, operationsUrl, ended, signal, texts } = await serve(t, '--drain-delay', '3600');
   assert.equal((await brands('', { key: keys.acme })).headers.connection, 'keep-alive');
   signal('SIGTERM');
@@ -143,37 +147,21 @@ test('while it drains it is not ready but answers, and a second signal ends it',
   assert.doesNotMatch(texts().stdout, /"msg":"stopped"/);
 });
 
-test('logs its start and its end, and nothing after that', limits, async (t) => {
-  const { ended, signal, texts, address, operationsUrl, line } = await serve(t);
-  signal('SIGTERM');
-  assert.equal(await ended, 0);
-  const { version, environment, engine, ...started } = JSON.parse(texts().stdout.split('\n', 1)[0]!);
-  assert.deepEqual([version, environment, engine], [ownVersion(), 'sandbox', 'sqlite']);
-  assert.deepEqual([started.database, started.schema], [line.databasePath, databaseSchema.current]);
-  assert.deepEqual([started.address, started.operations_address], [address, operationsUrl]);
-  assert.deepEqual([started.msg, started.workers, started.sends_traces], ['started', 1, false]);
-  assert.match(texts().stdout, /"msg":"draining"\}\n.*"level":30,.*"duration_ms":\d+,"msg":"stopped"\}\n$/s);
+test('creates no database: a missing or an empty file stays, and the error names migrate', async (t) => {
+  const line = commandLine(t);
+  const serving = ['serve', '--port', '0', '--ops-port', '0'];
+  const missing = `The database ${line.databasePath} does not exist. Correct --database and --env`;
+  const finished = await line.run(serving);
+  assertFailed(finished, 1, /"partner-network migrate" and the same settings\.\n$/);
+  assert.ok(finished.stderr.startsWith(missing), finished.stderr);
+  assert.deepEqual(readdirSync(line.folder), []);
+  writeFileSync(line.databasePath, '');
+  assertFailed(await line.run(serving), 1, /has no schema yet: run "partner-network migrate" first/);
+  assert.deepEqual(readdirSync(line.folder), ['test.db']);
+  assert.equal(readFileSync(line.databasePath, 'utf8'), '');
 });
 
-test(
-  'creates no database: a missing or an empty file stays, and the error names migrate',
-  limits,
-  async (t) => {
-    const line = commandLine(t);
-    const serving = ['serve', '--port', '0', '--ops-port', '0'];
-    const missing = `The database ${line.databasePath} does not exist. Correct --database and --env`;
-    const finished = await line.run(serving);
-    assertFailed(finished, 1, /"partner-network migrate" and the same settings\.\n$/);
-    assert.ok(finished.stderr.startsWith(missing), finished.stderr);
-    assert.deepEqual(readdirSync(line.folder), []);
-    writeFileSync(line.databasePath, '');
-    assertFailed(await line.run(serving), 1, /has no schema yet: run "partner-network migrate" first/);
-    assert.deepEqual(readdirSync(line.folder), ['test.db']);
-    assert.equal(readFileSync(line.databasePath, 'utf8'), '');
-  },
-);
-
-test('upgrades an older embedded database, and says so', limits, async (t) => {
+test('upgrades an older embedded database, and says so', async (t) => {
   const { databasePath, database } = commandLine(t);
   placeSqliteOf('0.0.0', databasePath);
   const { texts, says } = await serveSandbox(t, database);
@@ -182,20 +170,7 @@ test('upgrades an older embedded database, and says so', limits, async (t) => {
   await says('stdout', new RegExp(`"schema":${current},"upgraded_from_schema":1,.*"msg":"started"`));
 });
 
-test('fails with status 1 when an address is taken, and names the flag', limits, async (t) => {
-  const { line, port, operationsUrl } = await serve(t);
-  const sandbox = ['serve', '--environment', 'sandbox'];
-  const taken = [
-    ['--port', String(port), '--ops-port', '0'],
-    ['--port', '0', '--ops-port', new URL(operationsUrl).port],
-  ];
-  for (const flags of taken) {
-    const flag = flags[1] === '0' ? '--ops-port' : '--port';
-    assertFailed(await line.run([...sandbox, ...flags]), 1, new RegExp(`is in use.* ${flag}\\.`));
-  }
-});
-
-test('fails with status 1 for an address of another machine, and names the flag', limits, async (t) => {
+test('fails with status 1 for an address of another machine, and names the flag', async (t) => {
   const { run } = await fixtureLine(t);
   // 192.0.2.0/24 is reserved for documentation (RFC 5737).
   for (const flag of ['--host', '--ops-host']) {
@@ -205,24 +180,20 @@ test('fails with status 1 for an address of another machine, and names the flag'
   }
 });
 
-test(
-  'applies a change of a key, a grant or a partner by another process within a second',
-  limits,
-  async (t) => {
-    const { line, ...served } = await serve(t, '--brands-rate', '0');
-    const brands = (key: string) => () => served.brands('', { key });
-    const balances = () => served.balances(`${alice}&grant_id=g-active`, { key: keys.acme });
-    const untilStatus = (ask: () => Promise<{ status: number }>, status: number) =>
-      until(1_000, async () => (await ask()).status === status);
-    const sandbox = ['--environment', 'sandbox'];
-    assert.equal((await balances()).status, 200);
-    await line.json('grants', 'revoke', 'g-active', ...sandbox);
-    await untilStatus(balances, 403);
-    await line.json('keys', 'revoke', 'KEY_0', ...sandbox);
-    await untilStatus(brands(keys.acme), 401);
-    await line.json('partners', 'disable', 'zenith', ...sandbox);
-    await untilStatus(brands(keys.zenith), 403);
-    await line.json('partners', 'enable', 'zenith', ...sandbox);
-    await untilStatus(brands(keys.zenith), 200);
-  },
-);
+test('applies a change of a key, a grant or a partner by another process within a second', async (t) => {
+  const { line, ...served } = await serve(t, '--brands-rate', '0');
+  const brands = (key: string) => () => served.brands('', { key });
+  const balances = () => served.balances(`${alice}&grant_id=g-active`, { key: keys.acme });
+  const untilStatus = (ask: () => Promise<{ status: number }>, status: number) =>
+    until(1_000, async () => (await ask()).status === status);
+  const sandbox = ['--environment', 'sandbox'];
+  assert.equal((await balances()).status, 200);
+  await line.json('grants', 'revoke', 'g-active', ...sandbox);
+  await untilStatus(balances, 403);
+  await line.json('keys', 'revoke', 'KEY_0', ...sandbox);
+  await untilStatus(brands(keys.acme), 401);
+  await line.json('partners', 'disable', 'zenith', ...sandbox);
+  await untilStatus(brands(keys.zenith), 403);
+  await line.json('partners', 'enable', 'zenith', ...sandbox);
+  await untilStatus(brands(keys.zenith), 200);
+});

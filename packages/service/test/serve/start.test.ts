@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { globSync } from 'node:fs';
 import { test } from 'node:test';
-import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
+import { createCaller } from '../../../testkit/fixtures/http.ts';
+import { serve, withPartners } from '../../../testkit/fixtures/run.ts';
 import { fixtureLine, serveSandbox } from '../../../testkit/fixtures/served.ts';
 
 const preload = new URL('../../../testkit/watch/loaded-modules.ts', import.meta.url).href;
@@ -20,13 +21,33 @@ const unneeded = [
   /src\/reference\/guides/,
   /limiter\/redis\/(?!url)/,
   /store\/src\/sqlite\/imports\//,
+  /\/rehearsals\//,
 ];
 
-test('loads nothing that the first response does not need', { timeout: 120_000 }, async (t) => {
-  const { database } = await fixtureLine(t);
-  const variables = { NODE_OPTIONS: `--import=${preload}` };
-  const served = await serveSandbox(t, database, [], { variables });
-  assert.equal((await served.brands('', { key: keys.acme })).status, 200);
+test('in production it loads nothing that the first response does not need, and has no rehearsals', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const { key } = await line.json<{ key: string }>(
+    'keys',
+    'create',
+    '--partner',
+    'acme',
+    '--scope',
+    'BRANDS_READ',
+  );
+  const flags = ['--database', line.database, '--environment', 'production', '--drain-delay', '0'];
+  const served = await serve(t, flags, { variables: { NODE_OPTIONS: `--import=${preload}` } });
+  const { brands, raw, disconnect } = createCaller(served.port);
+  t.after(disconnect);
+  assert.equal((await brands('', { key })).status, 200);
+  const bytesOf = async (path: string) => {
+    const received = await raw(`GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+    return received.replace(/^(X-Request-Id|Date): .*$/gm, '$1');
+  };
+  const unknown = await bytesOf('/nowhere');
+  assert.match(unknown, /^HTTP\/1\.1 404 /);
+  for (const path of ['/rehearsals', '/rehearsals/steady.a', '/rehearsals/steady/network/v1/brands']) {
+    assert.equal(await bytesOf(path), unknown, path);
+  }
   served.signal('SIGINT');
   await served.ended;
   const loaded: string[] = JSON.parse(served.texts().stderr.trimEnd().split('\n').at(-1)!);

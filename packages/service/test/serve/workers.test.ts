@@ -20,8 +20,6 @@ import { connectTo, startPostgres, withoutOwnServers } from '../../../testkit/se
 import { needsRedis, redisUrl } from '../../../testkit/servers/redis.ts';
 import { fillDatabase, fixtureDatabase } from '../../../testkit/service/database.ts';
 
-const limits = { timeout: 60_000 };
-
 interface Served extends ServedSandbox {
   readonly database: string;
   /** The ids of the processes that have answered so far. */
@@ -79,7 +77,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-test('all workers answer on one address, and count the rate of a partner together', limits, async (t) => {
+test('all workers answer on one address, and count the rate of a partner together', async (t) => {
   const served = await serveWith(t, 3, '--brands-rate', '20');
   const answers: Called[] = [];
   const ends = performance.now() + 2_000;
@@ -118,7 +116,7 @@ test('all workers answer on one address, and count the rate of a partner togethe
   }
 });
 
-test('a killed worker is replaced while others answer; all end with the supervisor', limits, async (t) => {
+test('a killed worker is replaced while others answer; all end with the supervisor', async (t) => {
   const served = await serveWith(t, 2, '--brands-rate', '0');
   const before = await pidsOfAll(served, 2);
   served.disconnect();
@@ -141,7 +139,7 @@ function areAnswered(answers: readonly Called[]): boolean {
   return answers.some(({ status }) => status === 200);
 }
 
-test('SIGTERM to the supervisor drains all workers, and open requests are answered', limits, async (t) => {
+test('SIGTERM to the supervisor drains all workers, and open requests are answered', async (t) => {
   const served = await serveWith(t, 2, '--brands-rate', '0');
   const workers = await pidsOfAll(served, 2);
   const other = await connectTo(t, served.database);
@@ -162,30 +160,25 @@ test('SIGTERM to the supervisor drains all workers, and open requests are answer
   assert.match(served.texts().stdout, /"msg":"draining"\}\n.*"msg":"stopped"\}\n$/s);
 });
 
-test(
-  'while the supervisor drains, workers close connections; a second signal ends all, also a frozen one',
-  limits,
-  async (t) => {
-    const served = await serveWith(t, 2, '--brands-rate', '0', '--drain-delay', '3600');
-    const connectionsOf = async () => {
-      const calls = Array.from({ length: 20 }, () => served.brands('?limit=1', { key: keys.acme }));
-      return new Set((await Promise.all(calls)).map(({ headers }) => headers.connection));
-    };
-    assert.deepEqual([...(await connectionsOf())], ['keep-alive']);
-    served.signal('SIGTERM');
-    await until(20_000, async () => (await fetch(`${served.operationsUrl}/readyz`)).status === 503);
-    await until(20_000, async () => !(await connectionsOf()).has('keep-alive'));
-    const workers = served.pids();
-    process.kill(workers[0]!, 'SIGSTOP');
-    t.after(() => isAlive(workers[0]!) && process.kill(workers[0]!, 'SIGKILL'));
-    served.signal('SIGTERM');
-    assert.equal(await served.ended, 0);
-    await until(20_000, () => !workers.some(isAlive));
-  },
-);
+test('while the supervisor drains, workers close connections; a second signal ends all, also a frozen one', async (t) => {
+  const served = await serveWith(t, 2, '--brands-rate', '0', '--drain-delay', '3600');
+  const connectionsOf = async () => {
+    const calls = Array.from({ length: 20 }, () => served.brands('?limit=1', { key: keys.acme }));
+    return new Set((await Promise.all(calls)).map(({ headers }) => headers.connection));
+  };
+  assert.deepEqual([...(await connectionsOf())], ['keep-alive']);
+  served.signal('SIGTERM');
+  await until(20_000, async () => (await fetch(`${served.operationsUrl}/readyz`)).status === 503);
+  await until(20_000, async () => !(await connectionsOf()).has('keep-alive'));
+  const workers = served.pids();
+  process.kill(workers[0]!, 'SIGSTOP');
+  t.after(() => isAlive(workers[0]!) && process.kill(workers[0]!, 'SIGKILL'));
+  served.signal('SIGTERM');
+  assert.equal(await served.ended, 0);
+  await until(20_000, () => !workers.some(isAlive));
+});
 
 test('workers that end while the database is away come back with it, and are not ready before', {
-  ...limits,
   skip: withoutOwnServers(),
 }, async (t) => {
   const server = await startPostgres(t);
@@ -231,7 +224,7 @@ test('with Redis, workers count there, and their metrics show it', needsRedis, a
   assert.ok(mostWithinASecond(answers.filter(({ status }) => status === 200)) <= most);
 });
 
-test('a problem that keeps workers from starting is reported once', limits, async (t) => {
+test('a problem that keeps workers from starting is reported once', async (t) => {
   const port = await listenOnAnyPort(t, createServer());
   const database = ['--database', await fixtureDatabase(t), '--environment', 'sandbox'];
   const words = ['serve', ...database, '--workers', '3', '--port', String(port), '--ops-port', '0'];

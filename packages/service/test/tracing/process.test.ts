@@ -6,8 +6,6 @@ import { fixtureLine, serveSandbox } from '../../../testkit/fixtures/served.ts';
 import { startCollector } from '../../../testkit/servers/collector.ts';
 import { fixtureDatabase } from '../../../testkit/service/database.ts';
 
-const limits = { timeout: 120_000 };
-
 /** Prints the name of every file of OpenTelemetry that is loaded on standard error. */
 const watchLoading = `--import=data:text/javascript,${encodeURIComponent(`
   import { registerHooks } from 'node:module';
@@ -30,20 +28,16 @@ async function serveFixture(t: TestContext, variables: Variables) {
   return serveWatched(t, database, variables, '--brands-rate', '0');
 }
 
-test(
-  'without a collector nothing of OpenTelemetry is loaded, and no line names a trace',
-  limits,
-  async (t) => {
-    const { brands, signal, ended, texts } = await serveFixture(t, { OTEL_TRACES_SAMPLER: 'always_on' });
-    assert.equal((await brands('', { key: keys.acme })).status, 200);
-    signal('SIGINT');
-    assert.equal(await ended, 0);
-    assert.doesNotMatch(texts().stderr, /LOADED/);
-    assert.doesNotMatch(texts().stdout, /trace_id/);
-  },
-);
+test('without a collector nothing of OpenTelemetry is loaded, and no line names a trace', async (t) => {
+  const { brands, signal, ended, texts } = await serveFixture(t, { OTEL_TRACES_SAMPLER: 'always_on' });
+  assert.equal((await brands('', { key: keys.acme })).status, 200);
+  signal('SIGINT');
+  assert.equal(await ended, 0);
+  assert.doesNotMatch(texts().stderr, /LOADED/);
+  assert.doesNotMatch(texts().stdout, /trace_id/);
+});
 
-test('each worker sends all of its spans, with the settings of the variables', limits, async (t) => {
+test('each worker sends all of its spans, with the settings of the variables', async (t) => {
   const collector = await startCollector(t);
   const database = await fixtureDatabase(t);
   const variables = {
@@ -72,25 +66,21 @@ test('each worker sends all of its spans, with the settings of the variables', l
   assert.match(texts().stderr, /LOADED/);
 });
 
-test(
-  'a collector whose answer never ends delays no request and no shutdown, and is logged once',
-  limits,
-  async (t) => {
-    const { url } = await startCollector(t, true);
-    const { brands, signal, ended, texts } = await serveFixture(t, {
-      OTEL_EXPORTER_OTLP_ENDPOINT: url,
-      OTEL_EXPORTER_OTLP_HEADERS: 'api-key=secret-of-the-collector',
-    });
-    // More spans than fit into one batch. If requests waited for the collector, the test would time out.
-    for (let calls = 0; calls < 70; calls += 1) {
-      assert.equal((await brands('', { key: keys.acme })).status, 200);
-    }
-    const signalledMs = performance.now();
-    signal('SIGINT');
-    assert.equal(await ended, 0);
-    assert.ok(performance.now() - signalledMs < 10_000);
-    const logged = texts().stdout.match(/"level":40.*traces are lost.*/g) ?? [];
-    assert.equal(logged.length, 1, texts().stdout);
-    assert.ok(!(texts().stdout + texts().stderr).includes('secret-of-the-collector'));
-  },
-);
+test('a collector whose answer never ends delays no request and no shutdown, and is logged once', async (t) => {
+  const { url } = await startCollector(t, true);
+  const { brands, signal, ended, texts } = await serveFixture(t, {
+    OTEL_EXPORTER_OTLP_ENDPOINT: url,
+    OTEL_EXPORTER_OTLP_HEADERS: 'api-key=secret-of-the-collector',
+  });
+  // More spans than fit into one batch. If requests waited for the collector, the test would time out.
+  for (let calls = 0; calls < 70; calls += 1) {
+    assert.equal((await brands('', { key: keys.acme })).status, 200);
+  }
+  const signalledMs = performance.now();
+  signal('SIGINT');
+  assert.equal(await ended, 0);
+  assert.ok(performance.now() - signalledMs < 10_000);
+  const logged = texts().stdout.match(/"level":40.*traces are lost.*/g) ?? [];
+  assert.equal(logged.length, 1, texts().stdout);
+  assert.ok(!(texts().stdout + texts().stderr).includes('secret-of-the-collector'));
+});

@@ -80,7 +80,7 @@ test('serves when Redis is unreachable, warns, and does not print its password',
   assert.ok(!(texts().stdout + texts().stderr).includes('secret'));
 });
 
-test('limits each listing by its own rate, and shows the decisions as metrics, without partners', async (t) => {
+test('limits each listing by its own rate, and shows the decisions as metrics', async (t) => {
   const { brands, balances, operationsUrl } = await serve(t, '--balances-rate', '1');
   const policy = (await brands('', { key: keys.acme })).headers['ratelimit-policy'];
   assert.equal(policy, '"brands";q=50;w=1', 'by default');

@@ -24,7 +24,7 @@ const unneeded = [
   /\/rehearsals\//,
 ];
 
-test('in production it loads nothing that the first response does not need, and has no rehearsals', async (t) => {
+test('loads nothing that the first response does not need; production has no rehearsals', async (t) => {
   const line = await withPartners(t, ['acme']);
   const { key } = await line.json<{ key: string }>(
     'keys',

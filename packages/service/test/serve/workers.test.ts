@@ -160,7 +160,7 @@ test('SIGTERM to the supervisor drains all workers, and open requests are answer
   assert.match(served.texts().stdout, /"msg":"draining"\}\n.*"msg":"stopped"\}\n$/s);
 });
 
-test('while the supervisor drains, workers close connections; a second signal ends all, also a frozen one', async (t) => {
+test('in a drain, workers close connections; a second signal ends all, also a frozen one', async (t) => {
   const served = await serveWith(t, 2, '--brands-rate', '0', '--drain-delay', '3600');
   const connectionsOf = async () => {
     const calls = Array.from({ length: 20 }, () => served.brands('?limit=1', { key: keys.acme }));

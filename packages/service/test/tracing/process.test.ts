@@ -66,7 +66,7 @@ test('each worker sends all of its spans, with the settings of the variables', a
   assert.match(texts().stderr, /LOADED/);
 });
 
-test('a collector whose answer never ends delays no request and no shutdown, and is logged once', async (t) => {
+test('a collector that never ends its answer delays nothing, and is logged once', async (t) => {
   const { url } = await startCollector(t, true);
   const { brands, signal, ended, texts } = await serveFixture(t, {
     OTEL_EXPORTER_OTLP_ENDPOINT: url,

@@ -90,8 +90,7 @@ export async function followRecords(
     status.counts.rejected += 1;
     rejected.add({ line, errors });
   }
-  const commits = await openCommits(store, options.kind, retry, stop, status.writes, (result, rows) => {
-    status.committed(result, rows);
+  const commits = await openCommits(store, options, status, (result, rows) => {
     for (const refused of result.rejected) {
       const row = rows.find(({ line }) => line === refused.line);
       reject(refused.line, rejectionsOfRefused(refused), row?.id, texts.get(refused.line));
@@ -145,12 +144,10 @@ export function withLine(error: unknown, line: number): Error {
  *     writing --done--> idle, or filling if rows came meanwhile
  *     writing --error that is not retried--> failed   aborts `stop`; nothing more is written
  */
-export async function openCommits(
+async function openCommits(
   store: Imports,
-  kind: ImportKind,
-  retry: Retry,
-  stop: AbortController,
-  onWrite: (rows: readonly ImportRow[]) => void,
+  { kind, retry, stop }: Pick<FollowOptions, 'kind' | 'retry' | 'stop'>,
+  status: FeedStatus,
   onCommit: (result: ImportResult, rows: readonly ImportRow[]) => void,
 ) {
   const writer = await openWriter(store, kind);
@@ -162,13 +159,15 @@ export async function openCommits(
   let writing: Promise<void> | undefined;
 
   async function writeBatch(): Promise<void> {
-    const [rows, lastLine] = [batch.take(), line];
+    const rows = batch.take();
+    const lastLine = line;
     clearTimeout(timer);
     timer = undefined;
     try {
       if (rows.length > 0) {
-        onWrite(rows);
+        status.writes(rows);
         const result = await retry((abandoned) => writer.write(rows, abandoned));
+        status.committed(result, rows);
         onCommit(result, rows);
       }
       doneLine = lastLine;

@@ -7,11 +7,11 @@ import { createProgress } from '@partner-network/common/command-line/progress';
 import { InterruptedError, OperatorError } from '@partner-network/common/errors';
 import { onStop } from '@partner-network/common/signals';
 import { type Missing, type Store, StoreUnavailable, UncertainCommit } from '@partner-network/store/port';
+import { readCsv } from '../../ingest/csv.ts';
 import { hasFailed, type ImportOptions, importRecords } from '../../ingest/import.ts';
 import { readJsonLines } from '../../ingest/json.ts';
-import { openRejectedFile, openUndoFile, type RejectedFile } from '../../ingest/output-files.ts';
+import { openRejectedFile, openUndoFile } from '../../ingest/output-files.ts';
 import { kinds } from '../../ingest/record-check.ts';
-import type { collectRejectedLines } from '../../ingest/rejections.ts';
 import { bytesOf, requireInput, sizeOf, sourceName, spooled, standardInput } from './input.ts';
 
 const newline = 0x0a;
@@ -23,44 +23,38 @@ interface Files {
   readonly rejectedPath: string | undefined;
 }
 
-interface Choices extends Omit<ImportOptions, 'warn' | 'undoFile' | 'rejectedFile' | 'stop'> {
-  readonly warnings: ReturnType<typeof collectRejectedLines>;
-}
+type Choices = Omit<ImportOptions, 'undoFile' | 'rejectedFile' | 'stop'>;
 
 /** Reads to the end, then writes. */
 export async function importFile(
   store: Store,
   { file, isCsv, undoPath, rejectedPath }: Files,
-  { warnings, ...choices }: Choices,
+  choices: Choices,
   output: Output,
 ): ReturnType<typeof importRecords> {
   await using opened = new AsyncDisposableStack();
   const size = await sizeOf(file);
   const progress = createProgress(process.stderr, 'read', size);
+  opened.defer(progress.clear);
   const remark = (text: string) => {
     progress.clear();
     output.remark(text);
   };
   const stop = new AbortController();
-  let signal: NodeJS.Signals | undefined;
-  opened.defer(
-    onStop((name) => {
-      signal = name;
-      stop.abort();
-    }),
-  );
+  const interrupted = (signal: NodeJS.Signals) =>
+    new InterruptedError('Interrupted: nothing was written.', signal);
+  opened.defer(onStop((signal) => stop.abort(interrupted(signal))));
   await requireInput(file);
   const rejectedFile = rejectedPath === undefined ? undefined : openRejectedFile(rejectedPath);
   opened.defer(() => rejectedFile?.close());
-  requireOther(rejectedFile, file);
+  if (file !== standardInput && rejectedFile?.isSameAs(statSync(file)))
+    throw new OperatorError(`${file} cannot be the input and the file of rejected lines. Name another file.`);
   const undo = undoPath === undefined ? undefined : openUndoFile(undoPath);
   try {
     // A pipe can be read only once, and the text of a line that the store refuses is read again.
     const input = rejectedFile && size === undefined ? await spooled(file, opened, stop.signal) : file;
-    // CSV is loaded only if it is used.
-    const { readCsv } = isCsv ? await import('../../ingest/csv.ts') : {};
     const { bytes, sha256, endsInLine } = hashed(input, progress.bytes, stop.signal);
-    const source = () => readCsv?.(bytes(), kinds[choices.kind].schema) ?? readJsonLines(bytes());
+    const source = () => (isCsv ? readCsv(bytes(), kinds[choices.kind].schema) : readJsonLines(bytes()));
     const report = await importRecords(store, source, {
       ...choices,
       auditDetails: () => ({ sha256: sha256(), undo_file: undoPath && sourceName(undoPath) }),
@@ -74,7 +68,6 @@ export async function importFile(
       undoFile: undo?.descriptor,
       rejectedFile,
       stop: stop.signal,
-      warn: warnings.add,
       onWait: reportWaits(remark),
       onRead: progress.done,
       onWriting: progress.writing,
@@ -91,18 +84,9 @@ export async function importFile(
       throw new OperatorError(`${error.message} Import the file again to be sure.${kept}`, { cause: error });
     }
     undo?.remove();
-    if (error instanceof StoreUnavailable)
-      throw new StoreUnavailable(`${error.message} Nothing was written.`, { cause: error });
-    if (!stop.signal.aborted || error !== stop.signal.reason) throw error;
-    throw new InterruptedError('Interrupted: nothing was written.', signal!);
-  } finally {
-    progress.clear();
+    if (!(error instanceof StoreUnavailable)) throw error;
+    throw new StoreUnavailable(`${error.message} Nothing was written.`, { cause: error });
   }
-}
-
-function requireOther(rejectedFile: RejectedFile | undefined, file: string): void {
-  if (file !== standardInput && rejectedFile?.isSameAs(statSync(file)))
-    throw new OperatorError(`${file} cannot be the input and the file of rejected lines. Name another file.`);
 }
 
 /** Reads the input, any number of times. `sha256` and `endsInLine` are about the last time. */

@@ -11,6 +11,7 @@ import {
   optional,
   Problem,
   plainText,
+  type Values,
   wholeNumber,
 } from '@partner-network/common/command-line/options';
 import { largestPort } from '@partner-network/service/settings/listen';
@@ -36,63 +37,68 @@ const stopReasons = {
   empty: 'the file has no records, so --delete-missing would delete everything. Check the file',
 };
 
-function importing(kind: ImportKind): Command {
+/** The flags that a kind does not have. */
+const absent: Readonly<Record<ImportKind, readonly string[]>> = {
+  brands: [],
+  balances: ['partner'],
+  grants: ['partner', 'delete-missing', 'yes'],
+};
+
+function optionsOf(kind: ImportKind) {
   // For grants, these flags are refused with advice.
   const help = (text: string) => (kind === 'grants' ? 'not for grants: consent only shrinks' : text);
+  const options = {
+    partner: optional('ID', partnerId, 'owner of all brands; without it, each line needs partner_id'),
+    format: optional('jsonl|csv', oneOf(['jsonl', 'csv']), 'format of FILE, whatever its name is'),
+    'skip-invalid': flag('write the valid lines even if others are rejected'),
+    'dry-run': flag('check all lines and write nothing'),
+    'personal-data': defaulted(
+      personalDataPolicies.join('|'),
+      oneOf(personalDataPolicies),
+      'reject',
+      'what to do with e-mail addresses and with phone, card and social security numbers in brands',
+    ),
+    'delete-missing': flag('delete what the file does not contain; not with --follow'),
+    yes: flag('do not ask before --delete-missing deletes more than a fifth of the records'),
+    ...addedIn('0.2.0', {
+      overwrite: flag(help('replace newer records too: for an undo file, or a file with older times')),
+      'undo-file': optional('PATH', path, help('new file that takes this import back with --overwrite')),
+      'rejected-file': optional('PATH', path, 'file that gets the rejected lines, at its end'),
+    }),
+    follow: flag('read standard input until it ends, commit within 100 ms, skip rejected lines'),
+    'ops-port': optional('PORT', wholeNumber(0, largestPort), 'port of metrics while --follow runs'),
+  };
+  const own = Object.entries(options).filter(([name]) => !absent[kind].includes(name));
+  return Object.fromEntries(own) as typeof options;
+}
+
+type Flags = Values<ReturnType<typeof optionsOf>>;
+
+function importing(kind: ImportKind): Command {
   return changing(`import ${kind}`, {
     role: 'network_import',
     arguments: [{ name: 'FILE', help: 'JSON Lines, CSV if its name ends in .csv, or - for standard input' }],
-    options: {
-      ...(kind === 'brands' && {
-        partner: optional('ID', partnerId, 'owner of all brands; without it, each line needs partner_id'),
-      }),
-      format: optional('jsonl|csv', oneOf(['jsonl', 'csv']), 'format of FILE, whatever its name is'),
-      'skip-invalid': flag('write the valid lines even if others are rejected'),
-      'dry-run': flag('check all lines and write nothing'),
-      'personal-data': defaulted(
-        personalDataPolicies.join('|'),
-        oneOf(personalDataPolicies),
-        'reject',
-        'what to do with e-mail addresses and with phone, card and social security numbers in brands',
-      ),
-      ...(kind !== 'grants' && {
-        'delete-missing': flag('delete what the file does not contain; not with --follow'),
-        yes: flag('do not ask before --delete-missing deletes more than a fifth of the records'),
-      }),
-      ...addedIn('0.2.0', {
-        overwrite: flag(help('replace newer records too: for an undo file, or a file with older times')),
-        'undo-file': optional('PATH', path, help('new file that takes this import back with --overwrite')),
-        'rejected-file': optional('PATH', path, 'file that gets the rejected lines, at its end'),
-      }),
-      follow: flag('read standard input until it ends, commit within 100 ms, skip rejected lines'),
-      'ops-port': optional('PORT', wholeNumber(0, largestPort), 'port of metrics while --follow runs'),
-    },
+    options: optionsOf(kind),
     // It retries by itself if another command locks the database.
     purpose: ({ 'dry-run': dryRun }) => (dryRun ? 'dry-run' : 'feed'),
-    conflicts: (values, [file = standardInput]) => [
-      ...(values.follow ? conflictsOfFeed(values, file) : []),
-      ...(values['undo-file'] === undefined ? [] : conflictsOfUndo(values, kind)),
-      ...(values.overwrite && kind === 'grants' ? [`--overwrite cannot be used: ${grantsShrink}`] : []),
-      ...(!values.follow && values['ops-port'] !== undefined ? ['--ops-port needs --follow.'] : []),
-    ],
+    conflicts: (flags, [file = standardInput]) => conflictsOf(kind, flags, file),
     run: async ({ store, values, words: [file = ''], output, by }) => {
-      const { partner, 'delete-missing': deletesMissing = false, yes = false } = values as FlagsOfSome;
+      const { partner, json, overwrite, 'delete-missing': deletesMissing } = values;
+      const { 'skip-invalid': skipInvalid, 'dry-run': dryRun, 'rejected-file': rejectedPath } = values;
       if (partner !== undefined) await requirePartner(store, partner);
       const records = { kind, partnerId: partner, personalData: values['personal-data'] };
-      const details = values.overwrite ? { overwrite: true } : {};
+      const details = overwrite ? { overwrite } : {};
       const source = { source: sourceName(file), startedMs: Date.now() };
       const audit = { ...by, details, target: partner ?? kind, ...source };
-      const rejectedPath = values['rejected-file'];
       const feed = { records, audit, rejectedPath, opsPort: values['ops-port'] };
       if (values.follow) return follow(store, feed, output);
-      const { json, overwrite, 'skip-invalid': skipInvalid, 'dry-run': dryRun } = values;
       const isCsv = (values.format ?? (/\.csv$/i.test(file) ? 'csv' : 'jsonl')) === 'csv';
       const shownLines = json ? ingestBounds.importReportedLines : ingestBounds.importShownLines;
       const warnings = collectRejectedLines(shownLines);
-      const deleteMissing = deletesMissing ? confirmation(kind, dryRun || yes) : undefined;
+      const deleteMissing = deletesMissing ? confirmation(kind, dryRun || values.yes) : undefined;
       const choices = { ...records, skipInvalid, dryRun, deleteMissing, overwrites: overwrite, audit };
       const files = { file, isCsv, undoPath: values['undo-file'], rejectedPath };
-      const { stop, ...report } = await importFile(store, files, { ...choices, warnings }, output);
+      const { stop, ...report } = await importFile(store, files, { ...choices, warn: warnings.add }, output);
       // With --json, warnings are still printed here: the document has no place for them.
       remarkLines(output, 'warning: ', warnings.report());
       if (!json) remarkLines(output, '', { ...report, rejected: report.rejected.slice(0, shownLines) });
@@ -105,56 +111,42 @@ function importing(kind: ImportKind): Command {
   });
 }
 
+export const importBrands = importing('brands');
+export const importBalances = importing('balances');
+export const importGrants = importing('grants');
+
 function failureOf(stop: keyof typeof stopReasons | undefined, deletesMissing: boolean): string {
   const remedy = deletesMissing ? '. --delete-missing cannot skip them' : ', or pass --skip-invalid';
   const why = stop === undefined ? `fix the rejected lines${remedy}` : stopReasons[stop];
   return `Nothing was written: ${why}.`;
 }
 
-/** The flags that not every kind has. */
-interface FlagsOfSome {
-  readonly partner?: string;
-  readonly 'delete-missing'?: boolean;
-  readonly yes?: boolean;
-}
-
-interface Flags extends FlagsOfSome {
-  readonly follow: boolean;
-  readonly format: string | undefined;
-  readonly overwrite: boolean;
-  readonly 'dry-run': boolean;
-  readonly 'undo-file': string | undefined;
-  readonly 'rejected-file': string | undefined;
-}
-
-function conflictsOfFeed(flags: Flags, file: string): string[] {
-  return [
-    ...(file === standardInput ? [] : ['--follow reads standard input: pass - as FILE.']),
-    ...(flags['dry-run'] ? ['--follow writes lines as they arrive: omit --dry-run.'] : []),
+function conflictsOf(kind: ImportKind, flags: Flags, file: string): string[] {
+  const { follow, overwrite, 'dry-run': dryRun, 'undo-file': undo = '', 'rejected-file': rejected } = flags;
+  const hasUndo = undo !== '';
+  const rules: readonly [isBroken: boolean, sentence: string][] = [
+    [follow && file !== standardInput, '--follow reads standard input: pass - as FILE.'],
+    [follow && dryRun, '--follow writes lines as they arrive: omit --dry-run.'],
     // A CSV record that was cut off can look complete.
-    ...(flags.format === 'csv' ? ['--follow reads JSON Lines: omit --format csv.'] : []),
-    ...(flags['delete-missing'] ? ['--delete-missing needs a whole file: omit --follow.'] : []),
-    ...(flags.overwrite ? ['--overwrite needs a whole file: omit --follow.'] : []),
+    [follow && flags.format === 'csv', '--follow reads JSON Lines: omit --format csv.'],
+    [follow && flags['delete-missing'], '--delete-missing needs a whole file: omit --follow.'],
+    [follow && overwrite, '--overwrite needs a whole file: omit --follow.'],
+    [hasUndo && kind === 'grants', `--undo-file cannot be used: ${grantsShrink}`],
+    [hasUndo && dryRun, '--undo-file needs an import that writes: omit --dry-run.'],
+    [hasUndo && follow, '--undo-file needs a whole file: make an export before the feed begins.'],
+    [/\.csv$/i.test(undo), '--undo-file is written as JSON Lines: use a name that does not end in .csv.'],
+    [
+      hasUndo && rejected !== undefined && resolve(undo) === resolve(rejected),
+      '--undo-file and --rejected-file name the same file: name two files.',
+    ],
+    [overwrite && kind === 'grants', `--overwrite cannot be used: ${grantsShrink}`],
+    [!follow && flags['ops-port'] !== undefined, '--ops-port needs --follow.'],
   ];
+  return rules.filter(([isBroken]) => isBroken).map(([, sentence]) => sentence);
 }
 
 const grantsShrink =
   'consent only shrinks. To take grants back, import a file with their ids and the status REVOKED.';
-
-function conflictsOfUndo(flags: Flags, kind: ImportKind): string[] {
-  const [undo = '', rejected] = [flags['undo-file'], flags['rejected-file']];
-  return [
-    ...(kind === 'grants' ? [`--undo-file cannot be used: ${grantsShrink}`] : []),
-    ...(flags['dry-run'] ? ['--undo-file needs an import that writes: omit --dry-run.'] : []),
-    ...(flags.follow ? ['--undo-file needs a whole file: make an export before the feed begins.'] : []),
-    ...(/\.csv$/i.test(undo)
-      ? ['--undo-file is written as JSON Lines: use a name that does not end in .csv.']
-      : []),
-    ...(rejected !== undefined && resolve(undo) === resolve(rejected)
-      ? ['--undo-file and --rejected-file name the same file: name two files.']
-      : []),
-  ];
-}
 
 /** Asks before --delete-missing deletes more than a fifth of all balances, or of the brands of a partner. */
 function confirmation(kind: ImportKind, isConfirmed: boolean) {
@@ -170,7 +162,3 @@ function confirmation(kind: ImportKind, isConfirmed: boolean) {
     );
   };
 }
-
-export const importBrands = importing('brands');
-export const importBalances = importing('balances');
-export const importGrants = importing('grants');

@@ -21,8 +21,6 @@ const changes: readonly [AdminOperationId, page: string, path: string, fields?: 
   ['eraseCustomer', '/customers/carol', '/customers/carol/erase', { confirm: 'carol' }],
 ];
 
-const words = ['disable', 'enable', 'rename', 'create', 'rotate', 'revoke', 'revoke', 'revoke', 'erase'];
-
 test('a change is offered to its roles only, and others get 403', async (t) => {
   const { as } = await consoleScene(t);
   for (const role of ['VIEWER', 'SUPPORT', 'ADMIN'] as const) {
@@ -61,7 +59,8 @@ test('every change says what will happen, needs a reason, and leaves it in the a
     const [entry] = await store.listAudit({ limit: 1 });
     assert.equal(entry?.actor, 'admin-key:ADMIN_ADMIN');
     assert.equal(entry?.details.reason, `Ticket <${index}>`);
-    assert.match(entry?.action ?? '', new RegExp(words[index]!));
+    const [, verb = ''] = /\/([a-z]+)[a-z-]*$/.exec(path) ?? [];
+    assert.match(entry?.action ?? '', new RegExp(verb));
     if (done.status === 303) {
       const result = await admin.get(done.to);
       assert.match(result.text, /<p class="notice" role="status">[^<]+(?:is|has|are|were) [^<]+\.<\/p>/);

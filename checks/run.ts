@@ -77,7 +77,6 @@ const benches: Readonly<Record<string, Run>> = {
     'CPU time of service, Postgres and Redis for a request, and a plan of cores.',
   ),
   import: program('bench/import/main.ts', "Import speed, compared with each engine's own bulk load."),
-  neighbors: program('bench/overload/neighbors.ts', "Effect of one partner's load on another partner."),
   overload: program('bench/overload/main.ts', 'Responses at ten times the load.'),
   speed: program('bench/speed/main.ts', 'CPU time of a response, compared with bare HTTP and frameworks.'),
 };

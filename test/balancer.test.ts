@@ -6,9 +6,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import { errorCatalogue } from '@partner-network/contract/errors';
-import { rollThrough } from '../checks/rolling/restarts.ts';
 import { httpBounds } from '../packages/common/src/bounds/http.ts';
-import { longRunOnly } from '../packages/testkit/fixtures/long-run.ts';
 import { until } from '../packages/testkit/fixtures/until.ts';
 import { listenOnAnyPort } from '../packages/testkit/servers/free-port.ts';
 import {
@@ -139,18 +137,4 @@ test('every answer has a request id, which the log contains without the query', 
   assert.ok(Math.abs(Date.parse(headers.get('date') ?? '') - Date.now()) < 60_000);
   assert.match(await lineOf(headers.get('x-request-id') ?? 'no id'), / 503 .* GET \/network\/v1\/brands$/m);
   assert.doesNotMatch(lines.join(''), /A_CURSOR|A_KEY/);
-});
-
-test('every request is answered during two restarts behind the balancer', {
-  skip: withoutHaproxy || longRunOnly,
-}, async (t) => {
-  const { tookMs, failures, logs } = await rollThrough(t, {
-    restarts: 2,
-    drainDelaySeconds: 2,
-    callers: 5,
-    perSecond: 50,
-    isRetrying: true,
-  });
-  assert.deepEqual([...failures], [], logs);
-  assert.ok(tookMs.length > 20, `${tookMs.length} requests`);
 });

@@ -8,7 +8,6 @@ import {
 } from '@partner-network/contract/admin/operations';
 import { adminRoles } from '@partner-network/contract/permissions';
 import fc from 'fast-check';
-import { pino } from 'pino';
 import { openAdmin } from '../../packages/operator/src/console/serve.ts';
 import { parseDatabaseUrl } from '../../packages/store/src/address.ts';
 import { openStore } from '../../packages/store/src/engines.ts';
@@ -16,8 +15,8 @@ import { assertDocumented } from '../../packages/testkit/admin/documented.ts';
 import { adminKeys, createAdminKeys } from '../../packages/testkit/admin/started.ts';
 import { keys } from '../../packages/testkit/fixtures/fixture.ts';
 import type { Lifetime } from '../../packages/testkit/fixtures/lifetime.ts';
-import { openFuzzStore } from './http-service.ts';
-import type { Target } from './target.ts';
+import { openFuzzStore, searchedLog } from './http-service.ts';
+import type { Target } from './run.ts';
 import { anyText } from './words.ts';
 
 const operations = Object.values<AdminOperation>(adminOperations);
@@ -119,14 +118,10 @@ async function serve(lifetime: Lifetime) {
   await createAdminKeys(filled);
   const database = parseDatabaseUrl(`sqlite:${path}`)!;
   const store = await openStore(database, 'sandbox', 'admin');
-  const leaks: string[] = [];
-  const secrets = [...Object.values(keys), ...Object.values(adminKeys)].map((key) => key.slice(0, -8));
-  const write = (line: string) => {
-    if (secrets.some((secret) => line.includes(secret))) leaks.push(line);
-  };
+  const { log, leaks } = searchedLog({ ...keys, ...adminKeys });
   const opened = new AsyncDisposableStack();
   const settings = { listener: { host: '127.0.0.1', port: 0 }, publicUrl: undefined, database };
-  const { address } = await openAdmin(store, settings, pino({ level: 'info' }, { write }), opened);
+  const { address } = await openAdmin(store, settings, log, opened);
   lifetime.after(async () => {
     await opened.disposeAsync();
     await store.close();

@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { Refusal } from '../../packages/http/src/refusal.ts';
 import { createCursors, type Position } from '../../packages/service/src/cursors.ts';
-import type { Target } from './target.ts';
+import type { Target } from './run.ts';
 import { anyCharacter, anyText, type Edit, edited, editWith } from './words.ts';
 
 const longestCursor = 1_024;

@@ -30,6 +30,16 @@ export async function openFuzzStore(lifetime: Lifetime): Promise<{ store: Store;
   return { store, path };
 }
 
+/** A log, and its lines that contain one of the keys. */
+export function searchedLog(keys: Readonly<Record<string, string>>) {
+  const leaks: string[] = [];
+  const secrets = Object.values(keys).map((key) => key.slice(0, -8));
+  const write = (line: string) => {
+    if (secrets.some((secret) => line.includes(secret))) leaks.push(line);
+  };
+  return { log: pino({ level: 'info' }, { write }), leaks };
+}
+
 export async function serveFuzz(lifetime: Lifetime) {
   const { store } = await openFuzzStore(lifetime);
   const cursors = createCursors(await store.cursorKeys(), store.environment, Date.now);
@@ -42,13 +52,7 @@ export async function serveFuzz(lifetime: Lifetime) {
     publicUrl: () => 'https://network.example',
     nowMs: Date.now,
   });
-  /** Log lines that contain a key. */
-  const leaks: string[] = [];
-  const secrets = Object.values(keys).map((key) => key.slice(0, -8));
-  const write = (line: string) => {
-    if (secrets.some((secret) => line.includes(secret))) leaks.push(line);
-  };
-  const log = pino({ level: 'info' }, { write });
+  const { log, leaks } = searchedLog(keys);
   const server = createHttpServer();
   const room = { connections: httpBounds.connections, unreadCharacters: httpBounds.unreadCharacters };
   const { close } = serveSite(server, { routes: app, log }, { room });

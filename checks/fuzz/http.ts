@@ -9,7 +9,7 @@ import { keys } from '../../packages/testkit/fixtures/fixture.ts';
 import { answersIn, judgeAnswer, judgeConnection } from './http-answers.ts';
 import { files, nothing, type Sent, sent } from './http-requests.ts';
 import { serveFuzz } from './http-service.ts';
-import type { Target } from './target.ts';
+import type { Target } from './run.ts';
 
 const connectionsAtOnce = 8;
 const closedWithinMs = 10_000;

@@ -12,7 +12,7 @@ import { openFuzzStore } from './http-service.ts';
 import { lineOf, recordOf, typo, withTypo } from './import-lines.ts';
 import { fieldsOf, type Kind, wrongFieldsOf } from './import-model.ts';
 import { isOtherNumber, parseWhole } from './json-model.ts';
-import type { Target } from './target.ts';
+import type { Target } from './run.ts';
 import { anyText } from './words.ts';
 
 export const imports: Target = {

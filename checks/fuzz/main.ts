@@ -8,11 +8,10 @@ import { cursors } from './cursors.ts';
 import { http } from './http.ts';
 import { imports } from './import.ts';
 import { parameters } from './parameters.ts';
-import { type Failure, largestSeed, type Outcome, runTarget, seedAfter } from './run.ts';
-import type { Target } from './target.ts';
+import type { Target } from './run.ts';
+import { type Failure, largestSeed, type Outcome, runTarget } from './run.ts';
 
 const targets: readonly Target[] = [parameters, cursors, http, imports, admin];
-const defaultSeconds = 60;
 const largestSeconds = 7 * 24 * 3_600;
 
 const about = `
@@ -38,14 +37,14 @@ function figuresOf({ executions, elapsedMs }: Outcome): string {
   return `${executions.toLocaleString('en')} executions, ${aSecond.toLocaleString('en')} a second`;
 }
 
-async function fuzz(target: Target, seed: number, flags: Flags, forMs: number): Promise<Outcome> {
+async function fuzz(target: Target, { seed, seconds, runs, path }: Flags): Promise<Outcome> {
   await using lifetime = openLifetime();
   wholeRun.after(() => lifetime[Symbol.asyncDispose]());
   const { isTTY } = process.stderr;
   const outcome = await runTarget(target, lifetime, {
     seed,
-    path: flags.path,
-    ...(flags.runs === undefined ? { untilMs: performance.now() + forMs } : { runs: flags.runs }),
+    path,
+    ...(runs === undefined ? { untilMs: performance.now() + seconds * 1_000 } : { runs }),
     onProgress: (soFar) =>
       isTTY && process.stderr.write(`\r\u001b[K${target.name}: ${figuresOf(soFar)}, seed ${seed}`),
   });
@@ -66,17 +65,12 @@ function report(target: Target, { seed, path, input, reason }: Failure): void {
 }
 
 async function fuzzAll(flags: Flags): Promise<boolean> {
-  const isEndless = flags.seconds === 0 && flags.runs === undefined && flags.path === undefined;
-  // Each turn starts a million seeds later: a batch takes one seed, and a turn has fewer batches.
-  for (let turn = 0; turn === 0 || isEndless; turn += 1) {
-    const seed = seedAfter(flags.seed, turn * 1_000_000);
-    for (const target of flags.chosen) {
-      const { failure } = await fuzz(target, seed, flags, (flags.seconds || defaultSeconds) * 1_000);
-      if (isStopped()) return false;
-      if (failure === undefined) continue;
-      report(target, failure);
-      return false;
-    }
+  for (const target of flags.chosen) {
+    const { failure } = await fuzz(target, flags);
+    if (isStopped()) return false;
+    if (failure === undefined) continue;
+    report(target, failure);
+    return false;
   }
   return true;
 }
@@ -91,12 +85,7 @@ await runProgram({
       'all',
       'only this target',
     ),
-    seconds: withDefault(
-      'S',
-      wholeNumber(0, largestSeconds),
-      defaultSeconds,
-      'time for each target; 0 runs the targets in turns until it is stopped',
-    ),
+    seconds: withDefault('S', wholeNumber(1, largestSeconds), 60, 'time for each target'),
     runs: optional('N', wholeNumber(1, largestSeed), 'number of inputs for each target, instead of a time'),
     seed: optional('N', wholeNumber(0, largestSeed), 'the same seed makes the same inputs (random)'),
     path: optional('P', pathIn, 'with --target and --seed: repeats the input of one failure'),

@@ -8,7 +8,7 @@ import { decode, parseParameters, validParameters } from '../../packages/http/sr
 import { Refusal } from '../../packages/http/src/refusal.ts';
 import { apiKeyOf } from '../../packages/service/src/auth/api-key.ts';
 import { decoded, expectedOf, pairsOf, rulesOf } from './parameters-model.ts';
-import type { Target } from './target.ts';
+import type { Target } from './run.ts';
 import { anyText, aroundLength, percentEncoded, spelling, targetText } from './words.ts';
 
 type Listing = 'brands' | 'balances';

@@ -1,7 +1,25 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import fc from 'fast-check';
+import fc, { type IRawProperty } from 'fast-check';
 import type { Lifetime } from '../../packages/testkit/fixtures/lifetime.ts';
-import type { Target } from './target.ts';
+
+/** A part of the service to fuzz. */
+export interface Target {
+  readonly name: string;
+  /** What must hold for every input. */
+  readonly promise: string;
+  /** The number of inputs per seed: about a second of work. */
+  readonly batchRuns: number;
+  open(lifetime: Lifetime): Promise<OpenTarget>;
+}
+
+interface OpenTarget {
+  /** Makes inputs and checks the result of each. */
+  readonly property: IRawProperty<unknown>;
+  /** The number of executions so far, if an input has several parts. */
+  executions?(): number;
+  /** Checks what must hold after a batch of inputs; throws if it does not. */
+  afterBatch?(): Promise<void>;
+}
 
 interface RunOptions {
   readonly seed: number;
@@ -30,11 +48,6 @@ export interface Failure {
 
 export const largestSeed = 0x7fff_ffff;
 
-/** Wraps around to 0, so that each seed is a valid value of --seed. */
-export function seedAfter(seed: number, steps: number): number {
-  return (seed + steps) % (largestSeed + 1);
-}
-
 /** Sends inputs to a target, in batches with consecutive seeds. */
 export async function runTarget(target: Target, lifetime: Lifetime, options: RunOptions): Promise<Outcome> {
   const { property, executions, afterBatch } = await target.open(lifetime);
@@ -47,7 +60,11 @@ export async function runTarget(target: Target, lifetime: Lifetime, options: Run
     ...(failure && { failure }),
   });
 
-  for (let seed = options.seed; inputs < runs && performance.now() < untilMs; seed = seedAfter(seed, 1)) {
+  for (
+    let seed = options.seed;
+    inputs < runs && performance.now() < untilMs;
+    seed = (seed + 1) % (largestSeed + 1)
+  ) {
     const details = await fc.check(property, {
       seed,
       numRuns: options.path === undefined ? Math.min(target.batchRuns, runs - inputs) : 1,

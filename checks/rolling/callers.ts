@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import { keys } from '../../packages/testkit/fixtures/fixture.ts';
 
-export interface Call {
+interface Call {
   readonly port: number;
   readonly path: string;
   readonly key: string;
@@ -14,7 +14,7 @@ export interface Call {
 
 type Page = Pick<Call, 'path' | 'key'>;
 
-export const pageOfFixture: Page = { path: '/network/v1/brands', key: keys.acme };
+const pageOfFixture: Page = { path: '/network/v1/brands', key: keys.acme };
 
 /** A page of brands, with the answer of the instance at this port. */
 export async function callForBrands(port: number, { path, key }: Page = pageOfFixture): Promise<Call> {
@@ -42,7 +42,7 @@ async function callOnce(agent: Agent, { port, path, key, text: right }: Call): P
   }
 }
 
-export interface Totals {
+interface Totals {
   readonly tookMs: readonly number[];
   /** The number of failures of each kind. */
   readonly failures: ReadonlyMap<string, number>;

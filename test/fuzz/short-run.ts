@@ -1,8 +1,7 @@
 /** A short run of one fuzz target. The seed is fixed, so a failure can be repeated. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { runTarget } from '../../checks/fuzz/run.ts';
-import type { Target } from '../../checks/fuzz/target.ts';
+import { runTarget, type Target } from '../../checks/fuzz/run.ts';
 
 export function holds(target: Target, runs: number): void {
   test(`${target.promise} (${runs} inputs)`, async (t) => {

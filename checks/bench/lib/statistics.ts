@@ -18,6 +18,6 @@ export function spreadOf(values: readonly number[]): Spread {
   return { median: median(values), low: Math.min(...values), high: Math.max(...values) };
 }
 
-export const percent = (share: number, digits = 0) => `${(share * 100).toFixed(digits)} %`;
+export const percent = (share: number) => `${(share * 100).toFixed(0)} %`;
 
 export const ms = (value: number) => `${value.toFixed(value < 10 ? 2 : 0)} ms`;

@@ -1,14 +1,17 @@
 /** Measures whether a process that gets ten times its capacity still serves what it can. */
 import { createServer } from 'node:http';
+import { join } from 'node:path';
 import { listBrands } from '@partner-network/contract/operations';
 import { oneOf, wholeNumber } from '../../../packages/common/src/command-line/options.ts';
 import { createShedResponses } from '../../../packages/http/src/overload.ts';
+import { temporaryFolder } from '../../../packages/testkit/fixtures/folder.ts';
 import { listenOnAnyPort } from '../../../packages/testkit/servers/free-port.ts';
+import { startPostgres, withoutOwnServers } from '../../../packages/testkit/servers/postgres-start.ts';
 import { print, runProgram, say, wholeRun, withDefault } from '../../lib/program.ts';
 import { megabytesOf } from '../lib/cpu.ts';
 import { fillDatabase, newPartners } from '../lib/data.ts';
 import { type Generator, type Played, pin, rateOf, startGenerator, timesOf } from '../lib/load.ts';
-import { type Engine, engines, missingFor, newDatabase, startService } from '../lib/service.ts';
+import { type Engine, engines, startService } from '../lib/service.ts';
 import { median, ms, percent, quantile } from '../lib/statistics.ts';
 
 const times = 10;
@@ -168,7 +171,8 @@ function reportLoad(load: Load, shares: readonly Share[]): boolean[] {
 
 async function measure(engine: Engine, seconds: number): Promise<boolean> {
   const partners = newPartners(8);
-  const database = await newDatabase(engine);
+  const server = engine === 'postgres' ? await startPostgres(wholeRun) : undefined;
+  const database = server?.url() ?? `sqlite:${join(temporaryFolder(wholeRun), 'bench.db')}`;
   await fillDatabase(database, partners, 8 * 120);
   const service = await startService(database, ['--brands-rate', '0']);
   const generator = startGenerator();
@@ -220,6 +224,6 @@ await runProgram({
     engine: withDefault('NAME', oneOf(engines), 'sqlite', 'sqlite, or postgres (starts its own server)'),
     seconds: withDefault('N', wholeNumber(1, 999), 4, 'length of each load'),
   },
-  missing: missingFor,
+  missing: ({ engine }) => engine === 'postgres' && withoutOwnServers(),
   run: ({ engine, seconds }) => measure(engine, seconds),
 });

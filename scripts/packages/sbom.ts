@@ -88,3 +88,13 @@ export function productionSbom(): Sbom {
     dependencies: [...dependencies, { ref: library['bom-ref'], dependsOn: [] }],
   };
 }
+
+/** `npm run --silent sbom`. */
+if (import.meta.main) {
+  try {
+    process.stdout.write(`${JSON.stringify(productionSbom(), null, 2)}\n`);
+  } catch (error) {
+    process.stderr.write(`npm cannot list the packages: ${(error as Error).message}\n`);
+    process.exitCode = 1;
+  }
+}

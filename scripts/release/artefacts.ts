@@ -1,4 +1,4 @@
-/** Checks the packages and the image that a release publishes, as they are built from this tree. */
+/** Checks the packages that a release publishes, as they are built from this tree. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -45,22 +45,4 @@ function clientFaults(file: string): string[] {
   const files = execFileSync('tar', ['-tzf', file], { encoding: 'utf8' });
   const missing = [tarball, wheel].filter((name) => !files.includes(`/clients/${name}\n`));
   return missing.map((name) => `The package partner-network lacks ${name}: see what npm pack prints.`);
-}
-
-/** Builds the image, and compares its labels with the version and the commit. */
-export function imageFaults(version: string, folder: string): string[] {
-  const output = join(folder, 'image');
-  const words = ['run', '--silent', 'image', '--', '--output', output];
-  execFileSync('npm', words, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
-  const read = (...path: string[]) => JSON.parse(readFileSync(join(output, ...path), 'utf8'));
-  const blob = ({ digest }: { digest: string }) => read('blobs', ...digest.split(':'));
-  const [first] = read('index.json').manifests;
-  const { config } = blob(blob(first).config);
-  const labels: Readonly<Record<string, string>> = config.Labels ?? {};
-  const revision = execFileSync('git', ['rev-parse', 'HEAD'], { cwd: root, encoding: 'utf8' }).trim();
-  const expected = { version, revision };
-  return Object.entries(expected).flatMap(([name, value]) => {
-    const found = labels[`org.opencontainers.image.${name}`];
-    return found === value ? [] : [`The image's label "${name}" is ${found}, not ${value}.`];
-  });
 }

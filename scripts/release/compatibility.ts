@@ -4,9 +4,18 @@
  * removed response field and a response field of another type, and openapi-diff 0.24.1 reads only 3.0.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { type Direction, isPart, isWithin, listOf, type Part, partOf } from './schema-rules.ts';
 
-export interface Break {
+type Part = Readonly<Record<string, unknown>>;
+
+/** Whether the client sends what a schema describes, or receives it. */
+type Direction = 'sent' | 'received';
+
+const isPart = (value: unknown): value is Part =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const partOf = (value: unknown): Part => (isPart(value) ? value : {});
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+interface Break {
   /** What broke, in a sentence. */
   readonly text: string;
   /** Whether the operation was beta in the earlier document, which allows the change. */
@@ -203,4 +212,28 @@ function compareNested(
   } else if (/^(items|additionalProperties)$/.test(name) && isPart(before) && isPart(after)) {
     compare(`${place}${name === 'items' ? '[]' : '.*'}`, before, after, report);
   } else compareRest(place, { [name]: before }, { [name]: after }, [], report);
+}
+
+/** Whether the values that a keyword allows with `narrow` are allowed with `wide`. Absent allows all. */
+type Rule = (narrow: unknown, wide: unknown) => boolean;
+
+const isSubset: Rule = (narrow, wide) => {
+  if (wide === undefined) return true;
+  const allowed = [wide].flat();
+  return narrow !== undefined && [narrow].flat().every((value) => allowed.includes(value));
+};
+const isAtMost: Rule = (narrow, wide) => Number(narrow ?? Infinity) <= Number(wide ?? Infinity);
+const isAtLeast: Rule = (narrow, wide) => Number(narrow ?? -Infinity) >= Number(wide ?? -Infinity);
+const isEqualOrFree: Rule = (narrow, wide) => wide === undefined || narrow === wide;
+
+const ruleOf: Readonly<Record<string, Rule>> = {
+  ...{ type: isSubset, enum: isSubset, const: isSubset },
+  ...{ maximum: isAtMost, maxLength: isAtMost, maxItems: isAtMost, maxProperties: isAtMost },
+  ...{ minimum: isAtLeast, minLength: isAtLeast, minItems: isAtLeast, minProperties: isAtLeast },
+  ...{ pattern: isEqualOrFree, format: isEqualOrFree },
+};
+
+/** Undefined if the keyword has no rule. */
+function isWithin(keyword: string, narrow: unknown, wide: unknown): boolean | undefined {
+  return ruleOf[keyword]?.(narrow, wide);
 }

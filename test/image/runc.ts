@@ -65,8 +65,6 @@ export async function withoutRunc(): Promise<string | false> {
   return status === 0 ? false : `runc cannot run containers here: ${stderr.trim().split('\n').at(-1)}`;
 }
 
-export type Container = ReturnType<typeof launch>;
-
 /** Starts a container, which is removed at the end of the test. */
 function launch(t: Lifetime, bundle: Bundle, mounts: readonly Mount[]) {
   // Not removed before the container: runc keeps the container's state in it.

@@ -61,35 +61,34 @@ const serveFlags = [
   ['prepared-statements', 'PREPARED_STATEMENTS', ['true', 'ON', '1']],
 ] as const;
 
-test('refuses each bad setting of serve by flag and by variable, all at once', async () => {
+const problemsOf = (words: readonly string[], variables = {}) => parseLine(serve, words, variables).problems;
+
+/** Asserts one problem for each pattern, in any order. */
+function assertProblems(problems: readonly string[], ...patterns: RegExp[]): void {
+  assert.equal(problems.length, patterns.length, problems.join('\n'));
+  for (const pattern of patterns) assert.match(problems.join('\n'), pattern);
+}
+
+test('refuses each bad setting of serve by flag and by variable, all at once', () => {
   for (const index of [0, 1, 2]) {
     const given = serveFlags.map(
       ([flag, variable, values]) => [flag, variable, values[index] ?? values[0]] as const,
     );
-    const flags = await run(['serve', ...given.map(([flag, , value]) => `--${flag}=${value}`)]);
-    assertFailed(flags, 2, ...given.map(([flag]) => new RegExp(`^--${flag} must be`, 'm')));
-    assert.equal(sentencesOf(flags.stderr).length, given.length);
-    const variables = await run(['serve'], {
-      variables: Object.fromEntries(given.map(([, variable, value]) => [variable, value])),
-    });
-    assertFailed(variables, 2, ...given.map(([, variable]) => new RegExp(`^${variable} must be`, 'm')));
-    assert.equal(sentencesOf(variables.stderr).length, given.length);
+    const flags = given.map(([flag, , value]) => `--${flag}=${value}`);
+    assertProblems(problemsOf(flags), ...given.map(([flag]) => new RegExp(`^--${flag} must be`, 'm')));
+    const variables = Object.fromEntries(given.map(([, variable, value]) => [variable, value]));
+    const patterns = given.map(([, variable]) => new RegExp(`^${variable} (must be|is set but)`, 'm'));
+    assertProblems(problemsOf([], variables), ...patterns);
   }
 });
 
-test('refuses the same port for clients and operators, before it opens anything', async (t) => {
-  const folder = temporaryFolder(t);
+test('refuses the same port for clients and operators', () => {
   for (const more of [[], ['--host', '0.0.0.0'], ['--ops-host', '::']]) {
-    const finished = await run(['serve', '--port', '9090', ...more], { folder });
-    assertFailed(finished, 2, /^--port and --ops-port are both 9090\. /);
+    assertProblems(problemsOf(['--port', '9090', ...more]), /^--port and --ops-port are both 9090\. /);
   }
-  assert.ok(!existsSync(join(folder, 'data')));
   // Each interface has its own port 9090, and 0 means any free port.
-  const others = [
-    ['--port', '9090', '--ops-host', '127.0.0.2'],
-    ['--port', '0', '--ops-port', '0'],
-  ];
-  for (const words of others) assert.deepEqual(parseLine(serve, words, {}).problems, []);
+  assertProblems(problemsOf(['--port', '9090', '--ops-host', '127.0.0.2']));
+  assertProblems(problemsOf(['--port', '0', '--ops-port', '0']));
 });
 
 test('accepts an ordinary public address unchanged, and encodes or refuses unsafe characters', () => {
@@ -104,44 +103,36 @@ test('accepts an ordinary public address unchanged, and encodes or refuses unsaf
   }
 });
 
-test('does not repeat a Redis address that it refuses, which may contain a password', async () => {
+test('does not repeat a Redis address that it refuses, which may contain a password', () => {
   const url = 'redis://user:p#secret@localhost:6379';
-  const finished = await run(['serve', '--redis', url], { variables: { BRANDS_RATE: 'x' } });
-  assertFailed(finished, 2, /^--redis must be redis:\/\/HOST:PORT .*\.$/m, /^BRANDS_RATE must be/m);
-  assert.doesNotMatch(finished.stderr, /secret|user:p/);
-  assertFailed(await run(['sandbox', '--redis', url]), 2, /no flag --redis/);
+  const problems = problemsOf(['--redis', url], { BRANDS_RATE: 'x' });
+  assertProblems(problems, /^--redis must be redis:\/\/HOST:PORT .*\.$/m, /^BRANDS_RATE must be/m);
+  assert.doesNotMatch(problems.join(), /secret|user:p/);
+  assert.match(parseLine(sandbox, ['--redis', url]).problems[0]!, /no flag --redis/);
 });
 
-const replicas = Array.from({ length: 17 }, (_, index) => `postgres://replica-${index}.invalid/x`);
-
-test('refuses workers and replicas of the embedded database, and more than 16 replicas', async (t) => {
-  const { database } = commandLine(t);
-  for (const surroundings of [{}, { variables: { DATABASE_REPLICA_URLS: replicas[0]! } }]) {
-    const words = 'variables' in surroundings ? [] : ['--replica', replicas[0]!];
-    const finished = await run(['serve', '--database', database, ...words], surroundings);
-    assertFailed(finished, 2, /^--replica needs a Postgres database\. /);
-  }
-  const workers = await run(['serve', '--database', database, '--workers', '2']);
-  assertFailed(workers, 2, /^--workers needs a Postgres database\. /);
-  const byFlags = await run(['serve', ...replicas.flatMap((url) => ['--replica', url])]);
-  assertFailed(byFlags, 2, /^--replica may be given at most 16 times\./);
-  const byVariable = await run(['serve'], { variables: { DATABASE_REPLICA_URLS: replicas.join() } });
-  assertFailed(byVariable, 2, /^DATABASE_REPLICA_URLS may be given at most 16 times\./);
+test('refuses workers and replicas of the embedded database, and more than 16 replicas', () => {
+  const replicas = Array.from({ length: 17 }, (_, index) => `postgres://replica-${index}.invalid/x`);
+  const [replica] = replicas;
+  const embedded = ['--database', 'sqlite:x'];
+  const byVariable = (urls: string[]) => ({ DATABASE_REPLICA_URLS: urls.join() });
+  assertProblems(problemsOf([...embedded, '--replica', replica!]), /^--replica needs a Postgres database\. /);
+  assertProblems(problemsOf(embedded, byVariable([replica!])), /^--replica needs a Postgres database\. /);
+  assertProblems(problemsOf([...embedded, '--workers', '2']), /^--workers needs a Postgres database\. /);
+  const tooMany = /^(--replica|DATABASE_REPLICA_URLS) may be given at most 16 times\./;
+  assertProblems(problemsOf(replicas.flatMap((url) => ['--replica', url])), tooMany);
+  assertProblems(problemsOf([], byVariable(replicas)), tooMany);
 });
 
 /** Addresses whose password could be misread as a host. */
 const ambiguous = 'u:s3cret/12@h/n u:12/s3cret@h/n u:p@s3cret@h/n u:p@s3cret,x@h/n u:1?s3cret@h'.split(' ');
 
-test('refuses a Postgres address whose password is not encoded, and does not repeat it', async () => {
-  const finished = await Promise.all(
-    ambiguous.map((address) =>
-      run(['serve', '--database', `postgres://${address}`, '--replica', `postgres://${address}`]),
-    ),
-  );
-  for (const { status, stdout, stderr } of finished) {
-    assert.deepEqual([status, stdout], [2, '']);
-    assert.match(stderr, /^--database must be .*%40 for @.*\n--replica must be .*%40 for @/);
-    assert.doesNotMatch(stderr, /s3cret/);
+test('refuses a Postgres address whose password is not encoded, and does not repeat it', () => {
+  for (const address of ambiguous) {
+    const url = `postgres://${address}`;
+    const problems = problemsOf(['--database', url, '--replica', url]);
+    assertProblems(problems, /^--database must be .*%40 for @/m, /^--replica must be .*%40 for @/m);
+    assert.doesNotMatch(problems.join(), /s3cret/);
   }
 });
 

@@ -4,10 +4,18 @@ import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { assertUnavailable } from '../../../testkit/fixtures/http.ts';
 import type { ServedSandbox } from '../../../testkit/fixtures/served.ts';
 import { promote, startPostgres } from '../../../testkit/servers/postgres.ts';
-import { faultTest, rareFaultTest } from './scene/all-faults.ts';
 import { startNetwork } from './scene/network.ts';
 import { hangUpOnService, rename, startPair } from './scene/pair.ts';
-import { fill, loadOn, resumeMs, serveOn, startFilled, startLoad } from './scene/under-load.ts';
+import {
+  faultTest,
+  fill,
+  loadOn,
+  rareFaultTest,
+  resumeMs,
+  serveOn,
+  startFilled,
+  startLoad,
+} from './scene/under-load.ts';
 
 for (const [ending, how] of [
   ['hangUp', 'is cut'],

@@ -11,9 +11,8 @@ import {
   newCluster,
   type PostgresServer,
 } from '../../../testkit/servers/postgres.ts';
-import { rareFaultTest } from './scene/all-faults.ts';
 import { mountSmallDisk, type SmallDisk } from './scene/small-disk.ts';
-import { loadOn, startFilled } from './scene/under-load.ts';
+import { loadOn, rareFaultTest, startFilled } from './scene/under-load.ts';
 
 const diskMegabytes = 160;
 const imported = 5_000;

@@ -4,9 +4,8 @@ import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { assertUnavailable } from '../../../testkit/fixtures/http.ts';
 import type { ServedSandbox } from '../../../testkit/fixtures/served.ts';
 import { promote, startPostgres } from '../../../testkit/servers/postgres.ts';
-import { rareFaultTest } from './scene/all-faults.ts';
 import { follow, hangUpOnService, rename, startPair, urlOf } from './scene/pair.ts';
-import { fill, loadOn, resumeMs, serveOn } from './scene/under-load.ts';
+import { fill, loadOn, rareFaultTest, resumeMs, serveOn } from './scene/under-load.ts';
 
 /** The name of the first brand, which shows the server that answered; undefined after a 503. */
 async function firstName({ brands }: ServedSandbox): Promise<string | undefined> {

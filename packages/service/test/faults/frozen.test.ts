@@ -5,8 +5,7 @@ import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { assertUnavailable } from '../../../testkit/fixtures/http.ts';
 import { metricOf } from '../../../testkit/fixtures/served.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
-import { rareFaultTest } from './scene/all-faults.ts';
-import { serveOn, startFilled, startLoad } from './scene/under-load.ts';
+import { rareFaultTest, serveOn, startFilled, startLoad } from './scene/under-load.ts';
 
 const freezeMs = 30_000;
 

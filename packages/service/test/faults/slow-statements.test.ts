@@ -6,9 +6,7 @@ import { assertUnavailable } from '../../../testkit/fixtures/http.ts';
 import { requestsShed } from '../../../testkit/fixtures/served.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { connectTo } from '../../../testkit/servers/postgres.ts';
-import { rareFaultTest } from './scene/all-faults.ts';
-import { holdUp, statementsOf } from './scene/held-up.ts';
-import { serveOn, startFilled, startLoad } from './scene/under-load.ts';
+import { holdUp, rareFaultTest, serveOn, startFilled, startLoad, statementsOf } from './scene/under-load.ts';
 
 rareFaultTest('a statement that takes longer than 2 s is also canceled on the server', async (t) => {
   const server = await startFilled(t);

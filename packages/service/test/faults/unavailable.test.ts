@@ -14,11 +14,18 @@ import { assertFailed, run } from '../../../testkit/fixtures/run.ts';
 import { metricOf } from '../../../testkit/fixtures/served.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { connectTo } from '../../../testkit/servers/postgres.ts';
-import { faultTest, rareFaultTest } from './scene/all-faults.ts';
-import { holdUp, statementsOf } from './scene/held-up.ts';
 import { startNetwork } from './scene/network.ts';
 import { hangUpOnService } from './scene/pair.ts';
-import { loadOn, serveOn, startFilled, startLoad } from './scene/under-load.ts';
+import {
+  faultTest,
+  holdUp,
+  loadOn,
+  rareFaultTest,
+  serveOn,
+  startFilled,
+  startLoad,
+  statementsOf,
+} from './scene/under-load.ts';
 
 const silenceMs = 3_000;
 
@@ -36,29 +43,22 @@ function assertFewLines(log: string, workers: number): void {
   assert.equal(count('ready again'), 1);
 }
 
-for (const [workers, define] of [
-  ['1', rareFaultTest],
-  ['2', faultTest],
-] as const) {
-  define(
-    `a database that is killed during requests is a 503 until it is back (workers: ${workers})`,
-    async (t) => {
-      const server = await startFilled(t);
-      const served = await serveOn(t, server.url(), '--workers', workers);
-      const load = await startLoad(t, served);
-      await holdUp(t, server.url(), 'brands');
-      await server.kill();
-      for (let refused = 0; refused < 100; refused += 1) await load.fails();
-      const readiness = async () => (await fetch(`${served.operationsUrl}/readyz`)).status;
-      assert.deepEqual([await readiness(), await readiness()], [503, 503]);
-      await server.start();
-      await load.resumes();
-      assert.equal(await readiness(), 200);
-      await load.stop();
-      assertFewLines(served.texts().stdout, Number(workers));
-    },
-  );
-}
+faultTest('a database that is killed during requests is a 503 until it is back', async (t) => {
+  const workers = 2;
+  const server = await startFilled(t);
+  const served = await serveOn(t, server.url(), '--workers', String(workers));
+  const load = await startLoad(t, served);
+  await holdUp(t, server.url(), 'brands');
+  await server.kill();
+  for (let refused = 0; refused < 100; refused += 1) await load.fails();
+  const readiness = async () => (await fetch(`${served.operationsUrl}/readyz`)).status;
+  assert.deepEqual([await readiness(), await readiness()], [503, 503]);
+  await server.start();
+  await load.resumes();
+  assert.equal(await readiness(), 200);
+  await load.stop();
+  assertFewLines(served.texts().stdout, workers);
+});
 
 rareFaultTest(
   'a certificate that cannot be read when connections are opened is a 503 until it can',

@@ -1,17 +1,36 @@
 /** The real service on a database that fails, with clients that keep calling it. Every answer is checked. */
 import assert from 'node:assert/strict';
-import type { TestContext } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Environment } from '@partner-network/contract/environments';
+import type { Client } from 'pg';
 import { within } from '../../../../common/src/timeout.ts';
 import { importValues } from '../../../../operator/src/ingest/import.ts';
 import type { Store } from '../../../../store/src/port.ts';
 import { createdAt, fillFixture, keys } from '../../../../testkit/fixtures/fixture.ts';
 import { type Answer, assertUnavailable, type Caller } from '../../../../testkit/fixtures/http.ts';
-import { isLongRun } from '../../../../testkit/fixtures/long-run.ts';
+import { isLongRun, longRunOnly } from '../../../../testkit/fixtures/long-run.ts';
 import { type ServedSandbox, serveSandbox } from '../../../../testkit/fixtures/served.ts';
-import { type PostgresServer, type Settings, startPostgres } from '../../../../testkit/servers/postgres.ts';
+import {
+  connectTo,
+  type PostgresServer,
+  type Settings,
+  startPostgres,
+  withoutOwnServers,
+} from '../../../../testkit/servers/postgres.ts';
 import { fillDatabase } from '../../../../testkit/service/database.ts';
+
+type Work = (t: TestContext) => Promise<void>;
+
+/** A test with Postgres servers of its own. */
+export function faultTest(name: string, work: Work, skip: string | false = false): void {
+  test(name, { skip: withoutOwnServers() || skip, timeout: isLongRun ? 120_000 : 60_000 }, work);
+}
+
+/** `npm test` tries a few faults, because all of them take more than five minutes. */
+export function rareFaultTest(name: string, work: Work): void {
+  faultTest(name, work, longRunOnly);
+}
 
 /**
  * Every answer comes within 2 s, plus some time for other tests on the same machine. `npm test` also runs on
@@ -26,7 +45,8 @@ export const resumeMs = 1_500;
 /** How long all answers must be right after that. */
 const watchedMs = 500;
 const lostMs = 10_000;
-const clients = 20;
+/** Of which the check of all faults, on a quiet machine, has more. */
+const clients = isLongRun ? 20 : 8;
 const pauseMs = 60;
 
 const paths = {
@@ -67,6 +87,29 @@ export async function startFilled(
 /** Serves this database without a rate limit. */
 export function serveOn(t: TestContext, url: string, ...flags: string[]): Promise<ServedSandbox> {
   return serveSandbox(t, url, ['--brands-rate', '0', ...flags]);
+}
+
+/** The number of statements of the service that wait for a lock. */
+export async function statementsOf(observer: Client): Promise<number> {
+  const { rows } = await observer.query(`
+    select count(*)::integer as running from pg_stat_activity
+    where application_name like 'partner-network%' and wait_event_type = 'Lock'`);
+  return rows[0].running;
+}
+
+/** Locks a table, waits until this number of statements need it, and returns the unlock function. */
+export async function holdUp(
+  t: TestContext,
+  url: string,
+  table: string,
+  statements = 1,
+): Promise<() => Promise<void>> {
+  const locker = await connectTo(t, url);
+  // Not the locker: within a transaction pg_stat_activity does not change.
+  const observer = await connectTo(t, url);
+  await locker.query(`begin; lock table ${table} in access exclusive mode`);
+  while ((await statementsOf(observer)) < statements) await wait(5);
+  return async () => void (await locker.query('rollback'));
 }
 
 /** One answer: right if it is the expected page, otherwise a 503. Anything else fails the test. */

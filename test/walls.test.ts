@@ -16,7 +16,7 @@ const published = 'partner-network';
 const floors: Readonly<Record<string, readonly (readonly string[])[]>> = {
   service: [
     ['limiter'],
-    ['auth'],
+    ['auth.ts'],
     ['cursors.ts'],
     ['receipts'],
     ['listings.ts'],
@@ -51,7 +51,7 @@ const walls: readonly [path: string, forbidden: RegExp][] = [
   ['packages/service/src/limiter/', /\/store/],
   // These places see the store as the port describes it.
   ...[
-    'service/src/auth/',
+    'service/src/auth.ts',
     'service/src/cursors.ts',
     'service/src/receipts/',
     'service/src/listings.ts',

@@ -1,7 +1,7 @@
 /** The data of a run: two partners whose brands have the same ids but differ, and their customers. */
 
 import { importValues } from '../../packages/operator/src/ingest/import.ts';
-import { digestOfKey, newApiKey } from '../../packages/service/src/auth/api-key.ts';
+import { digestOfKey, newApiKey } from '../../packages/service/src/auth.ts';
 import { parseDatabaseUrl } from '../../packages/store/src/address.ts';
 import { openStore } from '../../packages/store/src/engines.ts';
 import type { ApiKey, Grant, Store } from '../../packages/store/src/port.ts';

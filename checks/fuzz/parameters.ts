@@ -6,7 +6,7 @@ import { listBalances, listBrands } from '@partner-network/contract/operations';
 import fc from 'fast-check';
 import { decode, parseParameters, validParameters } from '../../packages/http/src/parameters.ts';
 import { Refusal } from '../../packages/http/src/refusal.ts';
-import { apiKeyOf } from '../../packages/service/src/auth/api-key.ts';
+import { apiKeyOf } from '../../packages/service/src/auth.ts';
 import { decoded, expectedOf, pairsOf, rulesOf } from './parameters-model.ts';
 import type { Target } from './run.ts';
 import { anyText, aroundLength, percentEncoded, spelling, targetText } from './words.ts';

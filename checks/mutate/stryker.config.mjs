@@ -5,7 +5,7 @@
  */
 export default {
   mutate: [
-    'packages/service/src/{auth/*,cursors}.ts',
+    'packages/service/src/{auth,cursors}.ts',
     'packages/http/src/parameters.ts',
     'packages/service/src/limiter/**/*.ts',
     // Only `doctor` uses it, for its report.

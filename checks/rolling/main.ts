@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { flag, wholeNumber } from '../../packages/common/src/command-line/options.ts';
-import { apiKeyOf } from '../../packages/service/src/auth/api-key.ts';
+import { apiKeyOf } from '../../packages/service/src/auth.ts';
 import { fillFixture } from '../../packages/testkit/fixtures/fixture.ts';
 import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
 import { commandLine, run } from '../../packages/testkit/fixtures/run.ts';

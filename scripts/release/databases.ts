@@ -8,7 +8,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { browserAt } from '../../packages/operator/test/console/scene.ts';
-import { apiKeyOf, digestOfKey } from '../../packages/service/src/auth/api-key.ts';
+import { apiKeyOf, digestOfKey } from '../../packages/service/src/auth.ts';
 import { startAdmin } from '../../packages/testkit/admin/started.ts';
 import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
 import { openLifetime } from '../../packages/testkit/fixtures/lifetime.ts';

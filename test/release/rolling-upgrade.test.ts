@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { browserAt } from '../../packages/operator/test/console/scene.ts';
-import { apiKeyOf } from '../../packages/service/src/auth/api-key.ts';
+import { apiKeyOf } from '../../packages/service/src/auth.ts';
 import { parseDatabaseUrl } from '../../packages/store/src/address.ts';
 import { openStore } from '../../packages/store/src/engines.ts';
 import { migrate, migrations, requireCurrent } from '../../packages/store/src/postgres/migrate.ts';

@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { listBrands } from '@partner-network/contract/operations';
 import pino from 'pino';
 import { flag, wholeNumber } from '../../../packages/common/src/command-line/options.ts';
-import { digestOfKey } from '../../../packages/service/src/auth/api-key.ts';
+import { digestOfKey } from '../../../packages/service/src/auth.ts';
 import { openLimiters } from '../../../packages/service/src/limiter/open.ts';
 import { parseRedisUrl } from '../../../packages/service/src/limiter/redis/url.ts';
 import { parseDatabaseUrl } from '../../../packages/store/src/address.ts';

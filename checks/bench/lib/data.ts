@@ -1,7 +1,7 @@
 /** Partners with keys, brands and balances: the same on each engine, to the byte. */
 
 import { importValues } from '../../../packages/operator/src/ingest/import.ts';
-import { digestOfKey, newApiKey } from '../../../packages/service/src/auth/api-key.ts';
+import { digestOfKey, newApiKey } from '../../../packages/service/src/auth.ts';
 import { parseDatabaseUrl } from '../../../packages/store/src/address.ts';
 import { openStore } from '../../../packages/store/src/engines.ts';
 import type { Store } from '../../../packages/store/src/port.ts';

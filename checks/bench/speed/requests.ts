@@ -1,6 +1,6 @@
 /** The requests that contenders get: many of each kind, with different partners, pages or customers. */
 import { listBalances, listBrands } from '@partner-network/contract/operations';
-import { newApiKey } from '../../../packages/service/src/auth/api-key.ts';
+import { newApiKey } from '../../../packages/service/src/auth.ts';
 import type { Partner } from '../lib/data.ts';
 import type { Request } from '../lib/load.ts';
 import { ask } from './ask.ts';

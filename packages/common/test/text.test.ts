@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { newAdminKey } from '../../service/src/auth/api-key.ts';
+import { newAdminKey } from '../../service/src/auth.ts';
 import { keys } from '../../testkit/fixtures/fixture.ts';
 import { holdsKey, maskSecrets, suggest } from '../src/text.ts';
 

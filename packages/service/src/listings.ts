@@ -10,7 +10,7 @@ import {
 import type { Access } from '@partner-network/http/handle';
 import type { ParameterValues } from '@partner-network/http/parameters';
 import { type KeyOnFile, type Page, publicAddressMark, type Reads } from '@partner-network/store/port';
-import { requireGrant } from './auth/authenticate.ts';
+import { requireGrant } from './auth.ts';
 import type { Position } from './cursors.ts';
 
 interface Sources {

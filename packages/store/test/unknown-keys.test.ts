@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { digestOfKey } from '../../service/src/auth/api-key.ts';
+import { digestOfKey } from '../../service/src/auth.ts';
 import { fillFixture, keys } from '../../testkit/fixtures/fixture.ts';
 import { connectTo } from '../../testkit/servers/postgres.ts';
 import { openTestDatabase } from '../../testkit/service/database.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { apiKeyOf } from '../../service/src/auth/api-key.ts';
+import { apiKeyOf } from '../../service/src/auth.ts';
 import { temporaryFolder } from '../../testkit/fixtures/folder.ts';
 import { serveSandbox } from '../../testkit/fixtures/served.ts';
 import { loadPostgresOf, placeSqliteOf, releases, schemaOf } from '../../testkit/releases/releases.ts';

@@ -1,6 +1,6 @@
 /** Starts `admin` as an operator does, and sends requests to it. */
 import type { AdminRole } from '@partner-network/contract/permissions';
-import { adminKeyOf, digestOfKey } from '../../service/src/auth/api-key.ts';
+import { adminKeyOf, digestOfKey } from '../../service/src/auth.ts';
 import type { Store } from '../../store/src/port.ts';
 import { byTest, createdAt } from '../fixtures/fixture.ts';
 import type { Lifetime } from '../fixtures/lifetime.ts';

@@ -7,7 +7,7 @@ import { homedir, hostname } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { keyPrefixPattern } from '@partner-network/contract/environments';
 import { createLog } from '../../common/src/observability/log.ts';
-import { digestOfKey } from '../../service/src/auth/api-key.ts';
+import { digestOfKey } from '../../service/src/auth.ts';
 
 /** Credentials may be printed nowhere. Particulars may be printed by a command, but never logged. */
 const credentials = ['key', 'digest of a key', 'password', 'cursor key'] as const;

@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
 import { callForBrands, failuresText, startCallers } from '../../../checks/rolling/callers.ts';
-import { apiKeyOf } from '../../../packages/service/src/auth/api-key.ts';
+import { apiKeyOf } from '../../../packages/service/src/auth.ts';
 import { temporaryFolder } from '../../../packages/testkit/fixtures/folder.ts';
 import { run } from '../../../packages/testkit/fixtures/run.ts';
 import { until } from '../../../packages/testkit/fixtures/until.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type pg from 'pg';
-import { apiKeyOf, digestOfKey } from '../../../../packages/service/src/auth/api-key.ts';
+import { apiKeyOf, digestOfKey } from '../../../../packages/service/src/auth.ts';
 import { openStore } from '../../../../packages/store/src/engines.ts';
 import { startCluster } from '../../../../packages/testkit/citus/cluster.ts';
 import { byTest, createdAt } from '../../../../packages/testkit/fixtures/fixture.ts';

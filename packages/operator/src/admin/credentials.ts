@@ -4,8 +4,12 @@ import { adminKeyPrefixes } from '@partner-network/contract/environments';
 import { type AdminRole, mayUse } from '@partner-network/contract/permissions';
 import type { Exchange } from '@partner-network/http/handle';
 import { Refusal, refusal } from '@partner-network/http/refusal';
-import { environmentOfAdminKey } from '@partner-network/service/auth/api-key';
-import { createKeyCache, identifyAs, requireValid } from '@partner-network/service/auth/authenticate';
+import {
+  createKeyCache,
+  environmentOfAdminKey,
+  identifyAs,
+  requireValid,
+} from '@partner-network/service/auth';
 import type { Journal } from '@partner-network/service/receipts/journal';
 import type { AdminKeyOnFile, Store } from '@partner-network/store/port';
 import { adminRefusal } from './refusals.ts';

@@ -5,7 +5,7 @@ import type { AdminOperationId } from '@partner-network/contract/admin/operation
 import { overlapSeconds } from '@partner-network/contract/limits';
 import type { Scope } from '@partner-network/contract/permissions';
 import type { Exchange } from '@partner-network/http/handle';
-import { environmentOfAdminKey } from '@partner-network/service/auth/api-key';
+import { environmentOfAdminKey } from '@partner-network/service/auth';
 import type { AdminKeyOnFile, AuditAction, Author, ImportKind, Store } from '@partner-network/store/port';
 import { rejection } from '../ingest/rejections.ts';
 import { putGrant, revokeGrant, withRevocations } from '../operations/grants.ts';

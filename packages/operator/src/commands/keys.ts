@@ -17,7 +17,7 @@ import type { Environment } from '@partner-network/contract/environments';
 import { lengths, overlapSeconds } from '@partner-network/contract/limits';
 import { adminRoles, scopes } from '@partner-network/contract/permissions';
 import { capitalized } from '@partner-network/contract/sentence';
-import { digestOfKey, environmentOfAdminKey, environmentOfKey } from '@partner-network/service/auth/api-key';
+import { digestOfKey, environmentOfAdminKey, environmentOfKey } from '@partner-network/service/auth';
 import type { AnyKey, Store } from '@partner-network/store/port';
 import {
   adminKeys,

@@ -9,7 +9,7 @@ import { encodingOfBody, readBody, typeOfBody } from '@partner-network/http/body
 import type { Exchange } from '@partner-network/http/handle';
 import { Refusal } from '@partner-network/http/refusal';
 import { headerValues } from '@partner-network/http/request';
-import { digestOfKey } from '@partner-network/service/auth/api-key';
+import { digestOfKey } from '@partner-network/service/auth';
 import type { CursorScope, Cursors } from '@partner-network/service/cursors';
 import type { AdminKeyOnFile, Store } from '@partner-network/store/port';
 import { adminRefusal } from '../admin/refusals.ts';

@@ -2,7 +2,7 @@
 
 import { formatId } from '@partner-network/common/ids';
 import { toTime } from '@partner-network/common/times';
-import { adminKeyOf, apiKeyOf } from '@partner-network/service/auth/api-key';
+import { adminKeyOf, apiKeyOf } from '@partner-network/service/auth';
 
 const firstDayMs = Date.UTC(2025, 0, 6, 9);
 const hourMs = 3_600_000;

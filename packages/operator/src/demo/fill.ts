@@ -3,7 +3,7 @@ import { OperatorError } from '@partner-network/common/errors';
 import { toTime } from '@partner-network/common/times';
 import type { ErrorCode } from '@partner-network/contract/errors';
 import type { Operation } from '@partner-network/contract/operations';
-import { digestOfKey } from '@partner-network/service/auth/api-key';
+import { digestOfKey } from '@partner-network/service/auth';
 import {
   AlreadyExists,
   type Author,

@@ -4,7 +4,7 @@ import { isPast, toTime } from '@partner-network/common/times';
 import { adminKeyPrefixes, type KeyPrefixes, keyPrefixes } from '@partner-network/contract/environments';
 import type { Scope } from '@partner-network/contract/permissions';
 import { capitalized } from '@partner-network/contract/sentence';
-import { digestOfKey, environmentOfKey, newAdminKey, newApiKey } from '@partner-network/service/auth/api-key';
+import { digestOfKey, environmentOfKey, newAdminKey, newApiKey } from '@partner-network/service/auth';
 import {
   type AdminKey,
   AlreadyExists,

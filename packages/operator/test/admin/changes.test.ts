@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { renameSync } from 'node:fs';
 import { test } from 'node:test';
-import { adminKeyOf, digestOfKey } from '../../../service/src/auth/api-key.ts';
+import { adminKeyOf, digestOfKey } from '../../../service/src/auth.ts';
 import type { AuditAction } from '../../../store/src/port.ts';
 import {
   byTest,

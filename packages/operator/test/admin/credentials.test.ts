@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type AdminOperationId, adminOperations } from '@partner-network/contract/admin/operations';
 import { adminRoles, mayUse } from '@partner-network/contract/permissions';
-import { adminKeyOf, digestOfKey } from '../../../service/src/auth/api-key.ts';
+import { adminKeyOf, digestOfKey } from '../../../service/src/auth.ts';
 import { adminKeys } from '../../../testkit/admin/started.ts';
 import { byTest, createdAt, keys, past } from '../../../testkit/fixtures/fixture.ts';
 import { until } from '../../../testkit/fixtures/until.ts';

@@ -8,7 +8,7 @@ import { adminLimits } from '@partner-network/contract/limits';
 import { readBody } from '../../../http/src/body.ts';
 import type { Exchange } from '../../../http/src/handle.ts';
 import type { Refusal } from '../../../http/src/refusal.ts';
-import { adminKeyOf } from '../../../service/src/auth/api-key.ts';
+import { adminKeyOf } from '../../../service/src/auth.ts';
 import { keepKeysIn } from '../../../testkit/watch/logs.ts';
 import { adminScene } from './scene.ts';
 

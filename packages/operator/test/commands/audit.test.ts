@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { hostname, userInfo } from 'node:os';
 import { test } from 'node:test';
-import { newApiKey } from '../../../service/src/auth/api-key.ts';
+import { newApiKey } from '../../../service/src/auth.ts';
 import { receiptAt } from '../../../store/test/suite/receipts.ts';
 import { assertFailed, commandLine, run, start, withPartners } from '../../../testkit/fixtures/run.ts';
 import { needsTerminal, onTerminal } from '../../../testkit/fixtures/terminal.ts';

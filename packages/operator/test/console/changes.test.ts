@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type AdminOperationId, adminOperations } from '@partner-network/contract/admin/operations';
 import { mayUse } from '@partner-network/contract/permissions';
-import { digestOfKey } from '../../../service/src/auth/api-key.ts';
+import { digestOfKey } from '../../../service/src/auth.ts';
 import { byTest, keys, keyWithoutLifetime } from '../../../testkit/fixtures/fixture.ts';
 import { keepKeysIn } from '../../../testkit/watch/logs.ts';
 import { consoleScene } from './scene.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { digestOfKey } from '../../../service/src/auth/api-key.ts';
+import { digestOfKey } from '../../../service/src/auth.ts';
 import { balances, createdAt } from '../../../testkit/fixtures/fixture.ts';
 import { importValues } from '../../src/ingest/import.ts';
 import { consoleScene, fillUse, hourAgo, pagePaths, request_id } from './scene.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { test } from 'node:test';
-import { adminKeyOf, digestOfKey } from '../../../service/src/auth/api-key.ts';
+import { adminKeyOf, digestOfKey } from '../../../service/src/auth.ts';
 import { createCursors } from '../../../service/src/cursors.ts';
 import { adminKeys } from '../../../testkit/admin/started.ts';
 import { byTest, createdAt, keys, past } from '../../../testkit/fixtures/fixture.ts';

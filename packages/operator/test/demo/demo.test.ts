@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { digestOfKey, environmentOfAdminKey, environmentOfKey } from '../../../service/src/auth/api-key.ts';
+import { digestOfKey, environmentOfAdminKey, environmentOfKey } from '../../../service/src/auth.ts';
 import { openSqlite } from '../../../store/src/sqlite/open.ts';
 import { byTest, createdAt } from '../../../testkit/fixtures/fixture.ts';
 import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';

@@ -8,7 +8,7 @@ import { newId } from '@partner-network/common/ids';
 import { createLog } from '@partner-network/common/observability/log';
 import { toTime } from '@partner-network/common/times';
 import { basePath, type ListingName } from '@partner-network/contract/operations';
-import { digestOfKey, newApiKey } from '@partner-network/service/auth/api-key';
+import { digestOfKey, newApiKey } from '@partner-network/service/auth';
 import { openSandboxService } from '@partner-network/service/rehearsals/rehearsals';
 import type { ScenarioName, Verdict } from '@partner-network/service/rehearsals/scenarios';
 import { listenSettings } from '@partner-network/service/settings/listen';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { basePath } from '@partner-network/contract/operations';
 import { importValues } from '../../../operator/src/ingest/import.ts';
-import { digestOfKey } from '../../../service/src/auth/api-key.ts';
+import { digestOfKey } from '../../../service/src/auth.ts';
 import { createMemoryLimiter } from '../../../service/src/limiter/rate-limit.ts';
 import type { Store } from '../../../store/src/port.ts';
 import { byTest, createdAt, keys } from '../../../testkit/fixtures/fixture.ts';

@@ -1,7 +1,7 @@
 /** Partners with everything that the conformance command can use: data for several pages, and every key. */
 import { randomUUID } from 'node:crypto';
 import { importValues } from '../../../operator/src/ingest/import.ts';
-import { digestOfKey, newApiKey } from '../../../service/src/auth/api-key.ts';
+import { digestOfKey, newApiKey } from '../../../service/src/auth.ts';
 import type { Store } from '../../../store/src/port.ts';
 import { byTest, createdAt, future, past } from '../../../testkit/fixtures/fixture.ts';
 import { keepKey, keepSecret } from '../../../testkit/watch/logs.ts';

@@ -22,7 +22,7 @@ import { commonHeaders, refusal } from '@partner-network/http/refusal';
 import { headerValues, newRequestId, splitTarget } from '@partner-network/http/request';
 import { createHttpServer, listen } from '@partner-network/http/server/server';
 import type { Reads } from '@partner-network/store/port';
-import { createKeyCache, identify, requireValid } from '../auth/authenticate.ts';
+import { createKeyCache, identify, requireValid } from '../auth.ts';
 import { openService } from '../serve/service.ts';
 import { cutOff, faults, headersOf, nextCursor, type Page, shortened } from './faults.ts';
 import { createRuns, keysIn, type Run, type Runs, type SentResponse } from './runs.ts';

@@ -5,7 +5,7 @@ import type { Exchange, Route } from '@partner-network/http/handle';
 import type { Overload } from '@partner-network/http/overload';
 import { parseParameters, validParameters } from '@partner-network/http/parameters';
 import type { Reads } from '@partner-network/store/port';
-import { identify, type KeyCache, requireScope, requireValid } from '../auth/authenticate.ts';
+import { identify, type KeyCache, requireScope, requireValid } from '../auth.ts';
 import { type Cursors, firstPosition } from '../cursors.ts';
 import { admit, type Limiter } from '../limiter/rate-limit.ts';
 import type { Listing } from '../listings.ts';

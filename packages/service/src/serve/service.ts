@@ -10,7 +10,7 @@ import { createHttpServer, listen, portOf, serveSite } from '@partner-network/ht
 import { openStore } from '@partner-network/store/engines';
 import type { Store } from '@partner-network/store/port';
 import type { Logger } from 'pino';
-import { createKeyCache } from '../auth/authenticate.ts';
+import { createKeyCache } from '../auth.ts';
 import { openCursors } from '../cursors.ts';
 import { type OpenLimiters, openLimiters } from '../limiter/open.ts';
 import { listings } from '../listings.ts';

@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
-import {
-  apiKeyOf,
-  environmentOfAdminKey,
-  environmentOfKey,
-  newAdminKey,
-  newApiKey,
-} from '../../src/auth/api-key.ts';
+import { apiKeyOf, environmentOfAdminKey, environmentOfKey, newAdminKey, newApiKey } from '../../src/auth.ts';
 
 test('a new key is its prefix, 43 base62 characters, and 6 of checksum over both', () => {
   for (let made = 0; made < 200; made += 1) {

@@ -7,14 +7,16 @@ import { test } from 'node:test';
 import { type Environment, environments } from '@partner-network/contract/environments';
 import { authBounds } from '../../../common/src/bounds/service.ts';
 import type { KeyOnFile } from '../../../store/src/port.ts';
-import { adminKeyOf, apiKeyOf, digestOfKey } from '../../src/auth/api-key.ts';
 import {
+  adminKeyOf,
+  apiKeyOf,
   createKeyCache,
+  digestOfKey,
   identify,
   requireGrant,
   requireScope,
   requireValid,
-} from '../../src/auth/authenticate.ts';
+} from '../../src/auth.ts';
 
 const text = apiKeyOf('sandbox', 'a'.repeat(43));
 const onFile: KeyOnFile = {

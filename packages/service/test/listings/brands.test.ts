@@ -5,7 +5,7 @@ import { acmeBrands, createdAt, keys } from '../../../testkit/fixtures/fixture.t
 import { errorsOf } from '../../../testkit/fixtures/http.ts';
 import { wholeFile } from '../../../testkit/servers/postgres.ts';
 import { publicUrl, startTestService } from '../../../testkit/service/service.ts';
-import { newApiKey } from '../../src/auth/api-key.ts';
+import { newApiKey } from '../../src/auth.ts';
 
 /** For the tests that only read. */
 const shared = await startTestService(wholeFile);

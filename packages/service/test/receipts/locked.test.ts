@@ -9,7 +9,7 @@ import { until } from '../../../testkit/fixtures/until.ts';
 import { startProxy } from '../../../testkit/servers/proxy.ts';
 import { openServing, openTestDatabase } from '../../../testkit/service/database.ts';
 import { watchedLog } from '../../../testkit/watch/logs.ts';
-import { digestOfKey } from '../../src/auth/api-key.ts';
+import { digestOfKey } from '../../src/auth.ts';
 import { createJournal } from '../../src/receipts/journal.ts';
 
 /** A journal on a store that counts failed writes. */

@@ -16,7 +16,7 @@ import { Refusal } from '../../../http/src/refusal.ts';
 import type { KeyOnFile, Reads } from '../../../store/src/port.ts';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { exchangeOf } from '../../../testkit/fixtures/http.ts';
-import { createKeyCache } from '../../src/auth/authenticate.ts';
+import { createKeyCache } from '../../src/auth.ts';
 import { createCursors } from '../../src/cursors.ts';
 import { listingRoute, type PipelineParts } from '../../src/serve/pipeline.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { startTestService } from '../../../testkit/service/service.ts';
-import { digestOfKey } from '../../src/auth/api-key.ts';
+import { digestOfKey } from '../../src/auth.ts';
 
 test('logs one line a request, with nothing of its query, path or answer', async (t) => {
   const service = await startTestService(t);

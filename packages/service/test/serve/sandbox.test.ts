@@ -8,7 +8,7 @@ import { assertFailed, run, start } from '../../../testkit/fixtures/run.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { freePort, listenOnAnyPort } from '../../../testkit/servers/free-port.ts';
 import { documentedFetch } from '../../../testkit/watch/documented.ts';
-import { environmentOfAdminKey, environmentOfKey } from '../../src/auth/api-key.ts';
+import { environmentOfAdminKey, environmentOfKey } from '../../src/auth.ts';
 
 interface Call {
   readonly url: string;

@@ -7,7 +7,7 @@ import { type SentSpan, startCollector } from '../../../testkit/servers/collecto
 import { needsRedis, redisUrl } from '../../../testkit/servers/redis.ts';
 import { fixtureDatabase, openServing } from '../../../testkit/service/database.ts';
 import { recorded } from '../../../testkit/watch/recorded-span.ts';
-import { digestOfKey } from '../../src/auth/api-key.ts';
+import { digestOfKey } from '../../src/auth.ts';
 import { startTracedService } from './traced-service.ts';
 
 const kinds = { internal: 1, server: 2, client: 3 };

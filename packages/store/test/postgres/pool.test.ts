@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { postgresBounds } from '../../../common/src/bounds/store.ts';
-import { digestOfKey } from '../../../service/src/auth/api-key.ts';
+import { digestOfKey } from '../../../service/src/auth.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { connectTo, emptyDatabase } from '../../../testkit/servers/postgres.ts';
 import { migratedDatabase, openServing } from '../../../testkit/service/database.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { digestOfKey } from '../../../service/src/auth/api-key.ts';
+import { digestOfKey } from '../../../service/src/auth.ts';
 import { future, keys } from '../../../testkit/fixtures/fixture.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import {

@@ -1,7 +1,7 @@
 /** Counts the round trips to Postgres of each read, as a proxy sees them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { digestOfKey } from '../../../service/src/auth/api-key.ts';
+import { digestOfKey } from '../../../service/src/auth.ts';
 import { future, keys } from '../../../testkit/fixtures/fixture.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { startPostgres, startStandby, withoutOwnServers } from '../../../testkit/servers/postgres.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { adminRoles } from '@partner-network/contract/permissions';
 import { newId } from '../../../../common/src/ids.ts';
-import { digestOfKey, environmentOfAdminKey, newAdminKey } from '../../../../service/src/auth/api-key.ts';
+import { digestOfKey, environmentOfAdminKey, newAdminKey } from '../../../../service/src/auth.ts';
 import { byTest, keyWithoutLifetime } from '../../../../testkit/fixtures/fixture.ts';
 import { pluck } from '../../../../testkit/fixtures/pluck.ts';
 import { assertFailed, type CommandLine, withPartners } from '../../../../testkit/fixtures/run.ts';

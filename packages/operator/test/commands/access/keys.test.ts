@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { newId } from '../../../../common/src/ids.ts';
-import { digestOfKey, environmentOfKey, newApiKey } from '../../../../service/src/auth/api-key.ts';
+import { digestOfKey, environmentOfKey, newApiKey } from '../../../../service/src/auth.ts';
 import { byTest } from '../../../../testkit/fixtures/fixture.ts';
 import { pluck } from '../../../../testkit/fixtures/pluck.ts';
 import { assertFailed, type CommandLine, run, withPartners } from '../../../../testkit/fixtures/run.ts';

@@ -5,7 +5,7 @@ import { closeSync, constants, openSync, readSync, renameSync, writeSync } from 
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { newApiKey } from '../../../../service/src/auth/api-key.ts';
+import { newApiKey } from '../../../../service/src/auth.ts';
 import {
   assertFailed,
   type CommandLine,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { newApiKey } from '../../../../service/src/auth/api-key.ts';
+import { newApiKey } from '../../../../service/src/auth.ts';
 import { assertFailed, withPartners } from '../../../../testkit/fixtures/run.ts';
 import { sourceName } from '../../../src/commands/import/input.ts';
 import { reportOf } from '../../ingest/import-into.ts';

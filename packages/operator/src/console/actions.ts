@@ -12,41 +12,30 @@ import type { Visit } from './visit.ts';
 
 const forGood = 'Nobody can take this back.';
 
-/** A partner as the subject of a change. */
-function ofPartner(
-  effects: (partner: Partner) => Subject['effects'],
-  fields?: (visit: Visit, partner: Partner) => Html,
-) {
-  return async (visit: Visit): Promise<Subject> => {
-    const { partner } = await visit.call('getPartner', { path: visit.ids });
-    const back = pathTo('partners', partner.id);
-    const name = html`Partner <b>${text(partner.name)}</b> ${code(partner.id)}`;
-    const shown = { name, back, partner, effects: effects(partner) };
-    return { ...shown, ...(fields && { fields: fields(visit, partner) }) };
-  };
+async function ofPartner({ call, ids }: Visit): Promise<Subject> {
+  const { partner } = await call('getPartner', { path: ids });
+  const name = html`Partner <b>${text(partner.name)}</b> ${code(partner.id)}`;
+  return { name, back: pathTo('partners', partner.id), partner };
 }
 
-function ofKey(
-  effects: (key: ShownKey, partner: Partner) => Subject['effects'],
-  fields?: (visit: Visit) => Html,
-) {
-  return async (visit: Visit): Promise<Subject> => {
-    const { key } = await visit.call('getKey', { path: visit.ids });
-    const called = key.name !== undefined && html`<b>${text(key.name)}</b> `;
-    const { partner } = await visit.call('getPartner', { path: { id: key.partner_id } });
-    const owner = html`partner <b>${text(partner.name)}</b> ${code(partner.id)}`;
-    const name = html`Key ${called}${code(key.id)} of ${owner}, ends in …${key.last_four}`;
-    const back = pathTo('keys', key.id);
-    return { name, back, partner, effects: effects(key, partner), ...(fields && { fields: fields(visit) }) };
-  };
+async function ofKey({ call, ids }: Visit): Promise<Subject> {
+  const { key } = await call('getKey', { path: ids });
+  const { partner } = await call('getPartner', { path: { id: key.partner_id } });
+  const called = key.name !== undefined && html`<b>${text(key.name)}</b> `;
+  const owner = html`partner <b>${text(partner.name)}</b> ${code(partner.id)}`;
+  const name = html`Key ${called}${code(key.id)} of ${owner}, ends in …${key.last_four}`;
+  return { name, back: pathTo('keys', key.id), partner, lastUse: key.last_used_at };
 }
 
-function ofCustomer(...effects: string[]) {
-  return async ({ ids }: Visit): Promise<Subject> => ({
-    name: html`Customer ${code(ids.customer_id!)}`,
-    back: pathTo('customers', ids.customer_id!),
-    effects,
-  });
+async function ofCustomer({ ids }: Visit): Promise<Subject> {
+  const id = ids.customer_id!;
+  return { name: html`Customer ${code(id)}`, back: pathTo('customers', id) };
+}
+
+async function ofGrant({ ids }: Visit): Promise<Subject> {
+  const customer = ids.customer_id!;
+  const name = html`Grant ${code(ids.id!)} of customer ${code(customer)}`;
+  return { name, back: pathTo('customers', customer) };
 }
 
 /** The id of the new key, so that a form that is sent twice creates one key. */
@@ -126,29 +115,30 @@ export const actions: readonly Action[] = [
     path: '/partners/{id}/disable',
     title: 'Disable the partner',
     isDanger: true,
-    subject: ofPartner(() => [
+    subject: ofPartner,
+    effects: () => [
       'Within a second, all requests with its keys get 403 PARTNER_DISABLED.',
       'Keys and grants stay. An ADMIN can enable the partner again.',
-    ]),
+    ],
     result: () => 'The partner is disabled.',
   },
   {
     operation: 'enablePartner',
     path: '/partners/{id}/enable',
     title: 'Enable the partner',
-    subject: ofPartner(() => ['Within a second, its keys work again, except revoked and expired ones.']),
+    subject: ofPartner,
+    effects: () => ['Within a second, its keys work again, except revoked and expired ones.'],
     result: () => 'The partner is enabled.',
   },
   {
     operation: 'putPartner',
     path: '/partners/{id}/rename',
     title: 'Rename the partner',
-    subject: ofPartner(
-      () => ['The name changes. Its id, keys and grants stay.'],
-      ({ form }, { name }) => html`<label for="name">New name</label>
-<input id="name" name="name" required maxlength="${lengths.partnerName}" value="${form.get('name') ?? name}"
-autocomplete="off" dir="auto">`,
-    ),
+    subject: ofPartner,
+    effects: () => ['The name changes. Its id, keys and grants stay.'],
+    fields: ({ form }, { partner }) => html`<label for="name">New name</label>
+<input id="name" name="name" required maxlength="${lengths.partnerName}"
+value="${form.get('name') ?? partner?.name}" autocomplete="off" dir="auto">`,
     body: ({ form }) => ({ name: form.get('name') }),
     result: () => 'The partner has its new name.',
   },
@@ -156,14 +146,16 @@ autocomplete="off" dir="auto">`,
     operation: 'putKey',
     path: '/partners/{id}/create-key',
     title: 'Create a key',
-    subject: ofPartner(
-      (partner) => [`A new key ${worksFor(partner, 'at once')}.`, 'It is shown once, on the next page.'],
-      (visit) => html`${newKeyField(visit)}${scopesField(visit)}
+    subject: ofPartner,
+    effects: ({ partner }) => [
+      `A new key ${worksFor(partner, 'at once')}.`,
+      'It is shown once, on the next page.',
+    ],
+    fields: (visit) => html`${newKeyField(visit)}${scopesField(visit)}
 <label for="name">Name, to recognize the key</label>
 <input id="name" name="name" maxlength="${lengths.partnerName}" value="${visit.form.get('name') ?? ''}"
 autocomplete="off" dir="auto">
 ${expiryField(visit)}`,
-    ),
     target: newKeyOf,
     body: ({ form, ids }) => ({
       partner_id: ids.id,
@@ -177,13 +169,12 @@ ${expiryField(visit)}`,
     operation: 'putKey',
     path: '/keys/{id}/rotate',
     title: 'Rotate the key',
-    subject: ofKey(
-      (_key, partner) => [
-        `A new key with the same partner, name, scopes and lifetime ${worksFor(partner, 'at once')}.`,
-        'It is shown once, on the next page. The old key stops working later, as you choose here.',
-      ],
-      (visit) => html`${newKeyField(visit)}${overlapField(visit)}${expiryField(visit)}`,
-    ),
+    subject: ofKey,
+    effects: ({ partner }) => [
+      `A new key with the same partner, name, scopes and lifetime ${worksFor(partner, 'at once')}.`,
+      'It is shown once, on the next page. The old key stops working later, as you choose here.',
+    ],
+    fields: (visit) => html`${newKeyField(visit)}${overlapField(visit)}${expiryField(visit)}`,
     target: newKeyOf,
     body: ({ form, ids }) => ({
       replaces: ids.id,
@@ -198,13 +189,14 @@ ${expiryField(visit)}`,
     path: '/keys/{id}/revoke',
     title: 'Revoke the key',
     isDanger: true,
-    subject: ofKey(({ last_used_at: used }) => [
+    subject: ofKey,
+    effects: ({ lastUse }) => [
       'Within a second, all requests with this key get 401 API_KEY_REVOKED.',
-      used === undefined
+      lastUse === undefined
         ? 'It was never used.'
-        : `It was last used at ${used.slice(0, 16).replace('T', ' ')} UTC.`,
+        : `It was last used at ${lastUse.slice(0, 16).replace('T', ' ')} UTC.`,
       forGood,
-    ]),
+    ],
     result: () => 'The key is revoked.',
   },
   {
@@ -212,11 +204,8 @@ ${expiryField(visit)}`,
     path: '/customers/{customer_id}/grants/{id}/revoke',
     title: 'Revoke the grant',
     isDanger: true,
-    subject: async ({ ids }) => ({
-      name: html`Grant ${code(ids.id!)} of customer ${code(ids.customer_id!)}`,
-      back: pathTo('customers', ids.customer_id!),
-      effects: ['From now on, requests under this grant get 403 GRANT_REVOKED.', forGood],
-    }),
+    subject: ofGrant,
+    effects: () => ['From now on, requests under this grant get 403 GRANT_REVOKED.', forGood],
     result: () => 'The grant is revoked.',
   },
   {
@@ -224,11 +213,12 @@ ${expiryField(visit)}`,
     path: '/customers/{customer_id}/revoke-grants',
     title: 'Revoke all grants',
     isDanger: true,
-    subject: ofCustomer(
+    subject: ofCustomer,
+    effects: () => [
       'From now on, no partner can read the balances of this customer.',
       'All active grants of the customer are revoked. New grants can be given later.',
       forGood,
-    ),
+    ],
     result: ({ grants }) => `${plural(grants.length, 'grant is', 'grants are')} revoked.`,
   },
   {
@@ -236,16 +226,15 @@ ${expiryField(visit)}`,
     path: '/customers/{customer_id}/erase',
     title: 'Erase the customer',
     isDanger: true,
-    subject: async (visit) => ({
-      ...(await ofCustomer(
-        'All balances and grants of this customer are deleted.',
-        'Records that are older than the erasure are not imported again. Receipts and the audit log stay.',
-        forGood,
-      )(visit)),
-      fields: html`<label for="confirm">Write the customer id to confirm</label>
+    subject: ofCustomer,
+    effects: () => [
+      'All balances and grants of this customer are deleted.',
+      'Records that are older than the erasure are not imported again. Receipts and the audit log stay.',
+      forGood,
+    ],
+    fields: ({ form }) => html`<label for="confirm">Write the customer id to confirm</label>
 <input id="confirm" name="confirm" required maxlength="${lengths.customerId}" autocomplete="off"
-spellcheck="false" value="${visit.form.get('confirm') ?? ''}">`,
-    }),
+spellcheck="false" value="${form.get('confirm') ?? ''}">`,
     body: ({ form }) => ({ confirm: form.get('confirm') }),
     result: ({ balances, grants }) =>
       `${plural(balances, 'balance')} and ${plural(grants, 'grant')} were deleted.`,

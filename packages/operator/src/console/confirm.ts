@@ -5,21 +5,19 @@ import { adminLimits } from '@partner-network/contract/limits';
 import { Refusal } from '@partner-network/http/refusal';
 import type { Partner } from '@partner-network/store/port';
 import { requireRole } from '../admin/credentials.ts';
-import { type Html, html, type Value } from './html.ts';
+import { type Html, html } from './html.ts';
 import { errorList, type Page, tokenField } from './layout.ts';
 import { noteRefusal, type Outcome, type Visit } from './visit.ts';
 
 /** What a change is about, read before it is made. */
 export interface Subject {
   readonly name: Html;
-  /** What will happen, one sentence each. */
-  readonly effects: readonly Value[];
   /** The page to return to. */
   readonly back: string;
   /** The partner that the change is about, or whose key it is about. */
   readonly partner?: Partner;
-  /** Fields besides the reason. */
-  readonly fields?: Html;
+  /** When the key was last used. */
+  readonly lastUse?: string | undefined;
 }
 
 export interface Action {
@@ -30,6 +28,10 @@ export interface Action {
   /** Whether it takes something away. */
   readonly isDanger?: boolean;
   subject(visit: Visit): Promise<Subject>;
+  /** What will happen, one sentence each. */
+  effects(subject: Subject): readonly string[];
+  /** Fields of the form besides the reason. */
+  fields?(visit: Visit, subject: Subject): Html;
   /** The parameters of the operation's path, if they are not those of the page. */
   target?(form: URLSearchParams): Readonly<Record<string, string>>;
   /** The fields of the operation's body besides the reason. */
@@ -40,29 +42,24 @@ export interface Action {
 }
 
 /** The page that asks for a change, and again after a mistake in its form. */
-function confirmPage(
-  visit: Visit,
-  { title, isDanger = false }: Action,
-  subject: Subject,
-  refused?: Refusal,
-): Page {
-  const { name, effects, back, fields } = subject;
+function confirmPage(visit: Visit, action: Action, subject: Subject, refused?: Refusal): Page {
+  const { title, isDanger = false } = action;
   const { session, form } = visit;
   return {
     title,
     body: html`<div class="narrow"><h1>${title}</h1>
 ${refused && errorList(refused)}
-<div class="effects${isDanger && ' danger'}"><p>${name}</p>
-<ul>${effects.map((effect) => html`<li>${effect}</li>`)}</ul></div>
+<div class="effects${isDanger && ' danger'}"><p>${subject.name}</p>
+<ul>${action.effects(subject).map((effect) => html`<li>${effect}</li>`)}</ul></div>
 <form class="fields" method="post">${tokenField(session)}
-${fields}
+${action.fields?.(visit, subject)}
 <label for="reason">Reason</label>
 <input id="reason" name="reason" required maxlength="${adminLimits.reasonCharacters}" autocomplete="off"
 value="${form.get('reason') ?? ''}" aria-describedby="about-reason">
 <p class="hint" id="about-reason">It stays in the audit log for good, with your key's id. Write no personal
 data.</p>
 <p class="actions"><button class="${isDanger ? 'danger' : 'primary'}">${title}</button>
-<a class="button" href="${back}">Cancel</a></p>
+<a class="button" href="${subject.back}">Cancel</a></p>
 </form></div>`,
   };
 }

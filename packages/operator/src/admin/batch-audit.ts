@@ -53,8 +53,12 @@ export class BatchAudit {
     const name = nameOf(by, kind);
     const series = this.#series.get(name) ?? {
       // Without what the sender said of this batch alone.
-      ...{ by: { ...by, details: {}, reason: undefined }, kind, startedMs: performance.now() },
-      ...{ entered: new Set(), batches: 0, hasOwnEntry: false },
+      by: { ...by, details: {}, reason: undefined },
+      kind,
+      startedMs: performance.now(),
+      entered: new Set(),
+      batches: 0,
+      hasOwnEntry: false,
       counts: { written: 0, unchanged: 0, stale: 0, deleted: 0, rejected: 0 },
     };
     this.#series.set(name, series);

@@ -23,12 +23,16 @@ export const style: [path: string, Route] = [
 
 /** With `no-referrer`, browsers would not say where a form comes from. */
 export const pageHeaders = [
-  ...['Content-Type', 'text/html; charset=utf-8', 'Cache-Control', 'no-store'],
-  ...['Referrer-Policy', 'same-origin', 'Cross-Origin-Opener-Policy', 'same-origin'],
-  'Content-Security-Policy',
-  "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; " +
-    "base-uri 'none'",
-];
+  ['Content-Type', 'text/html; charset=utf-8'],
+  ['Cache-Control', 'no-store'],
+  ['Referrer-Policy', 'same-origin'],
+  ['Cross-Origin-Opener-Policy', 'same-origin'],
+  [
+    'Content-Security-Policy',
+    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; " +
+      "base-uri 'none'",
+  ],
+].flat();
 
 /** What a page shows. */
 export interface Page {

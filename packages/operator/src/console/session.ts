@@ -83,7 +83,8 @@ export function createSessions(store: SessionStore, cursors: Cursors) {
       const key = await store.findAdminKey(Buffer.from(digest, 'base64url'));
       if (key === undefined || key.isRevoked || isPast(key.expiresAt)) return undefined;
       const { name } = (await store.findAdminKeyById(key.id))!;
-      const [form, notice] = [scopeOf('console form', cookie), scopeOf('console notice', cookie)];
+      const form = scopeOf('console form', cookie);
+      const notice = scopeOf('console notice', cookie);
       return {
         key,
         name,

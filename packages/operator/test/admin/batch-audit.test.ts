@@ -5,16 +5,20 @@ import type { Author } from '../../../store/src/port.ts';
 import { watchedLog } from '../../../testkit/watch/logs.ts';
 import { BatchAudit } from '../../src/admin/batch-audit.ts';
 
-const [hourMs, minuteMs] = [3_600_000, 60_000];
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
 const by = (name?: string): Author => ({
-  ...{ actor: 'admin-key:K', action: 'batch brands', reason: undefined },
+  actor: 'admin-key:K',
+  action: 'batch brands',
+  reason: undefined,
   details: name === undefined ? {} : { on_behalf_of: name },
 });
 
 /** Batches of one key, on a clock that a test moves. `lock` makes the next attempts to write fail. */
 function scene(t: TestContext) {
   t.mock.timers.enable({ apis: ['setInterval'] });
-  let [sinceStartMs, clockMs] = [0, 100 * hourMs];
+  let sinceStartMs = 0;
+  let clockMs = 100 * hourMs;
   t.mock.method(performance, 'now', () => sinceStartMs);
   t.mock.method(Date, 'now', () => clockMs + sinceStartMs);
   const added: [Author, Record<string, number>][] = [];
@@ -39,7 +43,10 @@ function scene(t: TestContext) {
     };
   };
   return {
-    ...{ added, audit, begin, lines },
+    added,
+    audit,
+    begin,
+    lines,
     /** Sends a batch. Returns the details of its own entry, if it gets one. */
     send: (name?: string, written = 1) => begin(name, written)(),
     lock: (attempts: number) => {

@@ -8,11 +8,21 @@ import { adminScene, assertErrors, type Body, engines } from './scene.ts';
 
 const time = '2026-02-01T00:00:00.000Z';
 const balance = (id: string, more: object = {}) => ({
-  ...{ customer_id: 'bob', id, type: 'CHECKING', currency: 'USD', amount: 5, updated_at: time },
+  customer_id: 'bob',
+  id,
+  type: 'CHECKING',
+  currency: 'USD',
+  amount: 5,
+  updated_at: time,
   ...more,
 });
-const counts = ({ read, written, unchanged, stale, deleted, rejected_count }: Body) => [
-  ...[read, written, unchanged, stale, deleted, rejected_count],
+const counts = ({ read, written, unchanged, stale, deleted, rejected_count }: Body): number[] => [
+  read,
+  written,
+  unchanged,
+  stale,
+  deleted,
+  rejected_count,
 ];
 
 for (const engine of engines) {
@@ -152,7 +162,9 @@ test('a list that is not JSON is refused, and nothing of it is written', async (
   }
   assert.doesNotMatch((await exported(store, 'balances')).join(), /"bob"/);
   const later = await send('/balances/batches', {
-    ...{ role: 'INGEST', method: 'POST', headers },
+    role: 'INGEST',
+    method: 'POST',
+    headers,
     body: `[${`${item},`.repeat(2_000)}nil]`,
   });
   assert.match(later.body.errors[0].detail, / Item 2001 cannot be read as JSON\.$/);
@@ -186,7 +198,8 @@ test('counts from 0, also lines of rejected batches, and reports the time of the
     for (const outcome of ['written', 'unchanged', 'stale', 'deleted', 'rejected'])
       assert.equal(read('batch_lines_total')[`${kind} ${outcome}`], 0);
   }
-  const [good, bad] = [balance('a'), balance('b', { amount: '5' })];
+  const good = balance('a');
+  const bad = balance('b', { amount: '5' });
   assert.equal((await batch('balances', [good, bad, bad])).status, 422);
   assert.equal((await batch('balances', [good, bad], '?dry_run=true')).status, 422);
   assert.equal((await batch('balances', [bad], '?on_rejected=skip')).status, 207);

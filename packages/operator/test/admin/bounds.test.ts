@@ -24,7 +24,8 @@ function patientOf() {
 
 test('at most 64 requests wait, and a client that leaves frees its place at once', async () => {
   const createAmount = createAmounts();
-  const [takeMemory, takeWork] = [createAmount(10), createAmount(1)];
+  const takeMemory = createAmount(10);
+  const takeWork = createAmount(1);
   const giveMemory = await takeMemory(10, patientOf());
   const giveWork = await takeWork(1, patientOf());
   const patients = Array.from({ length: 64 }, patientOf);
@@ -48,7 +49,8 @@ test('at most 64 requests wait, and a client that leaves frees its place at once
 
 test('a request waits for all amounts together no longer than it may', async () => {
   const createAmount = createAmounts();
-  const [takeMemory, takeWork] = [createAmount(1), createAmount(1)];
+  const takeMemory = createAmount(1);
+  const takeWork = createAmount(1);
   const give = await takeMemory(1, patientOf());
   await takeWork(1, patientOf());
   const patient = patientOf();
@@ -92,7 +94,8 @@ test('a client that leaves while its batch waits for memory never takes it', asy
     await until(20_000, () => unanswered() === requests);
     return socket;
   };
-  const [first, second] = [await open(1), await open(2)];
+  const first = await open(1);
+  const second = await open(2);
   second.destroy();
   // When these are answered, the service knows that the second client has left.
   for (let count = 0; count < 3; count += 1) await send('/partners');
@@ -102,7 +105,8 @@ test('a client that leaves while its batch waits for memory never takes it', asy
 });
 
 test('the memory of a body is freed, and never memory that it shares', () => {
-  const [own, shared] = [Buffer.alloc(100), Buffer.from('shared')];
+  const own = Buffer.alloc(100);
+  const shared = Buffer.from('shared');
   const pieces = [own, shared, shared.subarray(1)];
   freePieces(pieces);
   freePieces(pieces);

@@ -53,9 +53,8 @@ for (const engine of engines) {
     assert.equal(first.status, 201);
     assert.equal((await store.findKey(digestOfKey(first.body.secret)))?.id, 'KEY_A');
     assert.equal(first.body.key.created_by, 'admin-key:ADMIN_ADMIN');
-    assert.deepEqual(Object.keys(first.body.key), [
-      ...['id', 'partner_id', 'name', 'scopes', 'status', 'last_four', 'created_at', 'created_by'],
-    ]);
+    const fields = 'id partner_id name scopes status last_four created_at created_by';
+    assert.equal(Object.keys(first.body.key).join(' '), fields);
     const again = await put('/keys/KEY_A', { ...body, scopes: body.scopes.toReversed() });
     assert.deepEqual([again.status, again.body], [200, { key: first.body.key }]);
     for (const other of [{ name: 'other' }, { scopes: ['BRANDS_READ'] }, { expires_at: future }]) {

@@ -31,7 +31,11 @@ const quiet = ['--log-level', 'error'];
 
 const lineOf = (customer_id: string, id: number) =>
   `${JSON.stringify({
-    ...{ customer_id, id: `B${id}`, type: 'CHECKING', currency: 'USD', amount: 1 },
+    customer_id,
+    id: `B${id}`,
+    type: 'CHECKING',
+    currency: 'USD',
+    amount: 1,
     updated_at: '2026-02-01T00:00:00Z',
   })}\n`;
 

@@ -70,7 +70,8 @@ test('every change says what will happen, needs a reason, and leaves it in the a
 
 test('the sentence about a result cannot be made by a link', async (t) => {
   const { as } = await consoleScene(t);
-  const [admin, support] = [await as('ADMIN'), await as('SUPPORT')];
+  const admin = await as('ADMIN');
+  const support = await as('SUPPORT');
   const done = await support.post('/console/keys/KEY_2/revoke', { reason: 'x' });
   assert.match((await support.get(done.to)).text, /The key is revoked\./);
   assert.doesNotMatch((await admin.get(done.to)).text, /The key is revoked\./);

@@ -125,11 +125,20 @@ test('markup in a stored field is shown, never run', async (t) => {
   const admin = await as('ADMIN');
   const to = (...parts: string[]) => ['/console', ...parts.map(encodeURIComponent)].join('/');
   const pages = [
-    ...['/console', '/console/audit', '/console/data', '/console/receipts', to('requests', request_id)],
-    ...[to('partners', partner_id), to('keys', key.id), to('customers', customer_id)],
-    ...[to('brands', partner_id, brand.id), to('partners', partner_id, 'rename')],
-    ...[to('keys', key.id, 'revoke'), to('customers', customer_id, 'grants', grant.id, 'revoke')],
-    ...[to('customers', customer_id, 'erase'), `/console/audit?target=${encodeURIComponent(evil)}`],
+    '/console',
+    '/console/audit',
+    '/console/data',
+    '/console/receipts',
+    to('requests', request_id),
+    to('partners', partner_id),
+    to('keys', key.id),
+    to('customers', customer_id),
+    to('brands', partner_id, brand.id),
+    to('partners', partner_id, 'rename'),
+    to('keys', key.id, 'revoke'),
+    to('customers', customer_id, 'grants', grant.id, 'revoke'),
+    to('customers', customer_id, 'erase'),
+    `/console/audit?target=${encodeURIComponent(evil)}`,
   ];
   const texts = [];
   for (const path of pages) {

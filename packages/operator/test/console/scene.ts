@@ -114,7 +114,14 @@ export async function fillUse(store: Store): Promise<void> {
 
 /** A page of each kind. */
 export const pagePaths = [
-  ...['/console', '/console/partners/acme', '/console/keys/KEY_0', '/console/customers/alice'],
-  ...['/console/brands/acme/b1', `/console/requests/${request_id}`, '/console/receipts'],
-  ...['/console/data', '/console/audit', '/console/health'],
+  '/console',
+  '/console/partners/acme',
+  '/console/keys/KEY_0',
+  '/console/customers/alice',
+  '/console/brands/acme/b1',
+  `/console/requests/${request_id}`,
+  '/console/receipts',
+  '/console/data',
+  '/console/audit',
+  '/console/health',
 ];

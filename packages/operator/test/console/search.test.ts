@@ -19,9 +19,13 @@ for (const engine of ['sqlite', 'postgres']) {
     const support = await as('SUPPORT');
     for (const path of pagePaths) assert.equal((await support.get(path)).status, 200, path);
     const hits = {
-      ...{ acme: '/partners/acme', KEY_3: '/keys/KEY_3', 'g-active': '/customers/alice' },
-      ...{ alice: '/customers/alice', 'without-balances': '/customers/without-balances' },
-      ...{ b1: '/brands/acme/b1', ' z1 ': '/brands/zenith/z1' },
+      acme: '/partners/acme',
+      KEY_3: '/keys/KEY_3',
+      'g-active': '/customers/alice',
+      alice: '/customers/alice',
+      'without-balances': '/customers/without-balances',
+      b1: '/brands/acme/b1',
+      ' z1 ': '/brands/zenith/z1',
       [request_id]: `/requests/${request_id}`,
       [request_id.toUpperCase()]: `/requests/${request_id.toUpperCase()}`,
       '0190aaaa-0000-7000-8000-00000000ffff': '/requests/0190aaaa-0000-7000-8000-00000000ffff',
@@ -75,7 +79,8 @@ test('a search that finds "." or ".." leads nowhere, and says that only the comm
 
 test('a leaked key is found by SUPPORT, and is in no address, page or log', async (t) => {
   const { as } = await consoleScene(t);
-  const [viewer, support] = [await as('VIEWER'), await as('SUPPORT')];
+  const viewer = await as('VIEWER');
+  const support = await as('SUPPORT');
   const answers = [
     await viewer.post('/console/search', { id: keys.acme }),
     await support.post('/console/search', { id: ` ${keys.acme}\n` }),
@@ -104,7 +109,8 @@ test('a search without a hit says what to do', async (t) => {
 test('an exact id is found before any name that contains it, and a list that is cut says so', async (t) => {
   const { as, store } = await consoleScene(t);
   for (let index = 0; index < 60; index += 1) {
-    const [number, created_at] = [String(index).padStart(2, '0'), createdAt];
+    const number = String(index).padStart(2, '0');
+    const created_at = createdAt;
     await store.createPartner({ id: `named-${number}`, name: `b1 b2 alice ${number}`, created_at }, byTest);
     const grant = { partner_id: 'acme', action: 'CHECKING_BALANCE', status: 'ACTIVE' } as const;
     const own = { ...grant, id: 'KEY_0', customer_id: `customer-${number}` };

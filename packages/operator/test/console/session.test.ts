@@ -27,7 +27,8 @@ test('the first page says how to create a key, and the start of the service lead
 
 test('every page has the headers that keep it private and harmless', async (t) => {
   const { open, as } = await consoleScene(t);
-  const [stranger, viewer] = [open(), await as('VIEWER')];
+  const stranger = open();
+  const viewer = await as('VIEWER');
   const answers = [
     await stranger.get('/console'),
     await stranger.get('/console/partners/acme'),
@@ -112,7 +113,8 @@ test('a stolen cookie is worth nothing once its key is revoked or 8 hours have p
   const viewer = await as('VIEWER');
   const support = await as('SUPPORT');
   const stolen = open(viewer.cookie);
-  const [path, fields] = ['/console/keys/KEY_0/revoke', { token: await stolen.token(), reason: 'x' }];
+  const path = '/console/keys/KEY_0/revoke';
+  const fields = { token: await stolen.token(), reason: 'x' };
   assert.equal((await stolen.get('/console/partners/acme')).status, 200);
   await store.revokeAdminKey('ADMIN_VIEWER', createdAt, byTest);
   const refused = await stolen.get('/console/partners/acme');
@@ -188,7 +190,8 @@ test('an address with a key is refused, and not repeated', async (t) => {
 
 test('a form without the token of this session, or of another site, changes nothing', async (t) => {
   const { as, store } = await consoleScene(t);
-  const [support, admin] = [await as('SUPPORT'), await as('ADMIN')];
+  const support = await as('SUPPORT');
+  const admin = await as('ADMIN');
   const token = await support.token();
   const path = '/console/keys/KEY_0/revoke';
   const own = { reason: 'leaked', token };
@@ -247,9 +250,20 @@ test('the sign-in returns to pages of the console only', async (t) => {
   const asked = await open().get('/console/audit?target=a%22b&actor=%3Cb%3E');
   assert.match(asked.text, /name="next" value="\/console\/audit\?target=a%22b&amp;actor=%3Cb%3E"/);
   const elsewhere = [
-    ...['https://evil.example/', '//evil.example', '/\\evil.example', '/console/../docs', '/docs'],
-    ...['/consoles', '/console//../..//evil.example', 'console', '\t//evil.example', '/console/%2e%2e/docs'],
-    ...['javascript:alert(1)', '@evil.example', '/admin/v1/partners', `/console?x=${keys.acme}`],
+    'https://evil.example/',
+    '//evil.example',
+    '/\\evil.example',
+    '/console/../docs',
+    '/docs',
+    '/consoles',
+    '/console//../..//evil.example',
+    'console',
+    '\t//evil.example',
+    '/console/%2e%2e/docs',
+    'javascript:alert(1)',
+    '@evil.example',
+    '/admin/v1/partners',
+    `/console?x=${keys.acme}`,
   ];
   for (const next of elsewhere) assert.equal(returnPath(next), '/console', next);
   for (const next of ['/console', '/console/partners/a%2Fb', '/console/audit?target=x%20y']) {

@@ -23,7 +23,8 @@ async function anotherInstance(t: TestContext, { database }: Scene): Promise<str
 for (const engine of ['sqlite', 'postgres']) {
   test(`a session holds on every instance, and signing out ends it there (${engine})`, async (t) => {
     const scene = await consoleScene(t, engine);
-    const [support, second] = [await scene.as('SUPPORT'), await scene.as('SUPPORT')];
+    const support = await scene.as('SUPPORT');
+    const second = await scene.as('SUPPORT');
     const copies = [scene.address, await anotherInstance(t, scene)].map((address) =>
       browserAt(address, support.cookie),
     );

@@ -1,5 +1,6 @@
 /** The cases against a deployment with few records, and a service that follows the specification alone. */
 import assert from 'node:assert/strict';
+import { createServer, type RequestListener } from 'node:http';
 import { suite, test } from 'node:test';
 import { basePath } from '@partner-network/contract/operations';
 import { importValues } from '../../../operator/src/ingest/import.ts';
@@ -10,7 +11,7 @@ import { byTest, createdAt, keys } from '../../../testkit/fixtures/fixture.ts';
 import { listenOnAnyPort } from '../../../testkit/servers/free-port.ts';
 import { startTestService } from '../../../testkit/service/service.ts';
 import type { Case } from '../../src/conformance/case.ts';
-import type { Probe, Supplied } from '../../src/conformance/probe.ts';
+import { type Probe, type Supplied, variables } from '../../src/conformance/probe.ts';
 import type { CaseResult } from '../../src/conformance/report.ts';
 import { allCases, casesOf, runCases } from '../../src/conformance/run.ts';
 import { Skip } from '../../src/conformance/send.ts';
@@ -31,6 +32,8 @@ function check(port: number, supplied: Supplied, cases: readonly Case[]): Promis
   const baseUrl = `http://127.0.0.1:${port}${basePath}`;
   return runCases(cases, { baseUrl, supplied, isBurst: false, expectedFailures: new Set() });
 }
+
+const everything = Object.fromEntries(Object.keys(variables).map((name) => [name, `value-of-${name}`]));
 
 const notPassed = (results: readonly CaseResult[]) => results.filter(({ status }) => status !== 'passed');
 const idsOf = (results: readonly CaseResult[], status: CaseResult['status']) =>
@@ -68,6 +71,29 @@ test('every case has its own id', () => {
   for (const id of ids) assert.match(id, /^[a-z]+(\.[a-z0-9_-]+)+$/);
 });
 
+/** Cases about answers that neither of the two deployments below gives. Planted bugs break them. */
+const unbroken = [
+  'headers.allow',
+  'headers.own-request-id',
+  'headers.request-id-unique',
+  'headers.www-authenticate',
+];
+
+const anything = { id: 'b', created_at: '2026-02-30T00:00:00Z', amount: 1.5, color: 5, metadata: { a: 1 } };
+
+/** Deployments that are wrong throughout. */
+const wrong: Readonly<Record<string, RequestListener>> = {
+  'refuses everything': ({ url }, response) =>
+    response.writeHead(400).end(JSON.stringify({ errors: [{ url }] })),
+  'accepts everything': ({ url = '' }, response) => {
+    const name = url.includes('balances') ? 'balances' : 'brands';
+    response.setHeader('Access-Control-Allow-Origin', '*');
+    response.end(
+      JSON.stringify({ [name]: [anything, anything], cursor: url.includes('cursor=') ? null : 'a' }),
+    );
+  },
+};
+
 /** Cases that a service by the specification alone does not pass. */
 const ours = [
   ...['brands.record.no-null', 'brands.record.field-order', 'brands.record.exact-times'],
@@ -91,6 +117,17 @@ suite('the cases of a run', { concurrency: true }, () => {
       'PARTNER_NETWORK_GRANT_ID',
     ])
       assert.ok(reasons.has(missing), missing);
+  });
+
+  test('every case fails if a deployment is wrong throughout', async (t) => {
+    const failed = await Promise.all(
+      Object.values(wrong).map(async (answer) => {
+        const port = await listenOnAnyPort(t, createServer(answer));
+        return idsOf(await check(port, everything, allCases), 'failed');
+      }),
+    );
+    const all = allCases.map(({ id }) => id).filter((id) => !/^burst|retry-after$/.test(id));
+    assert.deepEqual(all.filter((id) => !failed.flat().includes(id)).sort(), unbroken);
   });
 
   test('a service that follows the specification alone passes its profile, and not ours', async (t) => {

@@ -3,24 +3,6 @@ import { basePath } from '@partner-network/contract/operations';
 import type { Supplied } from '../../../src/conformance/probe.ts';
 import { type Bug, headerIn, type Reply, type Sent, withHeader, without } from './proxy.ts';
 
-/** A bug, and the case that must catch it. */
-export interface Planted {
-  /** What the deployment does wrong. */
-  readonly bug: string;
-  readonly caughtBy: string;
-  /** The number of other cases that may fail, if it is not small. */
-  readonly others?: number;
-  readonly plant: Bug;
-}
-
-/** Bugs by a text: the case, the number of others in `+N`, and what the deployment does wrong. */
-export function plantedIn(bugs: Readonly<Record<string, Bug>>): Planted[] {
-  return Object.entries(bugs).map(([text, plant]) => {
-    const [, caughtBy = '', others, bug = ''] = /^(\S+?)(?: \+(\d+))?: (.*)$/.exec(text)!;
-    return { bug, caughtBy, plant, ...(others && { others: Number(others) }) };
-  });
-}
-
 type Values = Record<string, unknown>;
 
 export interface Page {
@@ -100,16 +82,14 @@ export const inRecord = (listing: Listing, change: (record: Values, row: number)
 export const inBrand = (change: (record: Values, row: number) => Values) => inRecord('brands', change);
 export const inBalance = (change: (record: Values, row: number) => Values) => inRecord('balances', change);
 
-/** Changes the responses whose first error has this code, to requests for a listing if one is named. */
+/** Changes the responses whose first error has this code. */
 export const inRefusal = (
   code: string,
   change: (reply: Reply, errors: readonly Values[], sent: Sent, supplied: Supplied) => Reply,
-  listing?: Listing,
 ): Bug =>
   async function changesRefusal(sent, service, supplied) {
     const reply = await service(sent);
-    const isMeant = listing === undefined || asked(sent).listing === listing;
-    if (reply.status < 400 || reply.body === '' || !isMeant) return reply;
+    if (reply.status < 400 || reply.body === '') return reply;
     const { errors } = JSON.parse(reply.body);
     return errors[0].code === code ? change(reply, errors, sent, supplied) : reply;
   };
@@ -118,13 +98,9 @@ export const inRefusal = (
 export const inError = (
   code: string,
   change: (error: Values, sent: Sent, supplied: Supplied) => Values,
-  listing?: Listing,
 ): Bug =>
-  inRefusal(
-    code,
-    (reply, errors, sent, supplied) =>
-      json(reply, { errors: errors.map((error) => change(error, sent, supplied)) }),
-    listing,
+  inRefusal(code, (reply, errors, sent, supplied) =>
+    json(reply, { errors: errors.map((error) => change(error, sent, supplied)) }),
   );
 
 /** Sets a header of responses, or removes it. */
@@ -138,17 +114,3 @@ export const inHeader = (
     const rest = without(reply.headers, name.toLowerCase());
     return { ...reply, headers: value === undefined ? rest : [...rest, name, value] };
   });
-
-/** Sends a refused request again in another form, so that it is accepted. */
-export const accepts =
-  (code: string, change: (sent: Sent, supplied: Supplied) => Sent | undefined): Bug =>
-  async (sent, service, supplied) => {
-    const reply = await service(sent);
-    const isRefused = reply.body.includes(`"code":"${code}"`);
-    const other = isRefused ? change(sent, supplied) : undefined;
-    return other === undefined ? reply : service(other);
-  };
-
-/** The same for requests for a listing whose query is changed. */
-export const acceptsQuery = (listing: Listing, code: string, change: (query: URLSearchParams) => void): Bug =>
-  accepts(code, (sent) => (asked(sent).listing === listing ? withQuery(sent, change) : undefined));

@@ -32,6 +32,9 @@ export type Service = (sent: Sent) => Promise<Reply>;
 /** Answers a request in place of the service. It may use the keys that the conformance command has. */
 export type Bug = (sent: Sent, service: Service, supplied: Supplied) => Promise<Reply>;
 
+/** Bugs by their names, which begin with the case that must catch them. */
+export type Bugs = Readonly<Record<string, Bug>>;
+
 /** Starts a proxy. A bug gets every request that Node can parse; other bytes are passed on unchanged. */
 export async function startBuggyProxy(
   t: Lifetime,

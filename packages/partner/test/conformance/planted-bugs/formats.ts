@@ -1,6 +1,4 @@
 /** JSON in other formats: harmless in a correct service, and no place for a bug to hide. */
-import { leaksBrand, repeatsKey } from './in-access.ts';
-import { asked, keyOf, type Planted } from './plant.ts';
 import { type Bug, headerIn, withHeader } from './proxy.ts';
 
 type Format = (value: unknown) => string;
@@ -37,35 +35,3 @@ export const inFormat =
     const headers = withHeader(reply.headers, 'Content-Length', String(Buffer.byteLength(body)));
     return { ...reply, headers, body };
   };
-
-/** Leaks a brand in this format. All other answers are in the usual format. */
-function leaksInFormat(format: Format): Bug {
-  const usual = leaksBrand();
-  const formatted = inFormat(format, usual);
-  return (sent, service, supplied) => {
-    const isOther = keyOf(sent) === supplied.PARTNER_NETWORK_OTHER_PARTNER_API_KEY;
-    return (isOther ? formatted : usual)(sent, service, supplied);
-  };
-}
-
-export const bugsInFormat: readonly Planted[] = [
-  ...Object.entries(formats).map(([name, format]) => ({
-    bug: `a partner sees another partner's brand, in JSON with ${name}`,
-    caughtBy: 'isolation.brands',
-    plant: leaksInFormat(format),
-  })),
-  {
-    bug: 'an error repeats the key, in JSON with every character escaped',
-    caughtBy: 'errors.no-values',
-    plant: inFormat(formats['every character escaped'], repeatsKey),
-  },
-  {
-    bug: "another partner's grant is answered with one space more than an unknown one",
-    caughtBy: 'isolation.grant',
-    plant: async (sent, service, supplied) => {
-      const reply = await service(sent);
-      const isGrant = asked(sent).query.get('grant_id') === supplied.PARTNER_NETWORK_GRANT_ID;
-      return isGrant && reply.status === 403 ? { ...reply, body: `${reply.body} ` } : reply;
-    },
-  },
-];

@@ -1,7 +1,7 @@
 /**
  * Conformance finds bugs: between it and a real service stands a proxy that breaks one promise at a time.
- * Each bug has a partner of its own, because the rate limit is per partner. Other formats of JSON are no
- * bugs.
+ * Each bug has a partner of its own, because the rate limit is per partner. A correct service conforms in
+ * every format of JSON.
  *
  * `npm run check -- long` runs all cases for every bug, which takes minutes of CPU. `npm test` runs the case
  * that must catch the bug and a few of every kind, which must not fail.

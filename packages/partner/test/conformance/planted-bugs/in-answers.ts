@@ -161,10 +161,10 @@ const parametersBefore =
     return byOwner.status === 400 ? byOwner : reply;
   };
 
-/** Says more in the error for some requests. */
-const tells = (code: string, isTold: (sent: Sent, supplied: Parameters<Bug>[2]) => boolean) =>
+/** Says more in the error for the requests that are meant. */
+const discloses = (code: string, isMeant: (sent: Sent, supplied: Parameters<Bug>[2]) => boolean) =>
   inError(code, (error, sent, supplied) =>
-    isTold(sent, supplied) ? { ...error, detail: 'It exists.' } : error,
+    isMeant(sent, supplied) ? { ...error, detail: 'It exists.' } : error,
   );
 
 /** Adds a brand of the partner to the pages of the other partner. */
@@ -189,21 +189,21 @@ const repeatsKey = inError('UNAUTHORIZED', (error, sent) => ({
 const inAccess: Bugs = {
   'credentials.before-parameters: parameters are checked before the key': parametersBefore(401),
   'scopes.balances: parameters are checked before the scope': parametersBefore(403),
-  'isolation.grant: the grant of another partner is told apart': tells(
+  'isolation.grant: the grant of another partner is answered in another way': discloses(
     'GRANT_NOT_FOUND',
     (sent, { PARTNER_NETWORK_GRANT_ID }) => asked(sent).query.get('grant_id') === PARTNER_NETWORK_GRANT_ID,
   ),
-  'isolation.balances: the customer of another partner is told apart': tells(
+  'isolation.balances: the customer of another partner is answered in another way': discloses(
     'GRANT_NOT_FOUND',
     (sent, { PARTNER_NETWORK_CUSTOMER_ID }) =>
       asked(sent).query.get('customer_id') === PARTNER_NETWORK_CUSTOMER_ID,
   ),
-  'isolation.customer: a customer without a grant is told apart': tells(
+  'isolation.customer: a customer without a grant is answered in another way': discloses(
     'GRANT_NOT_FOUND',
     (sent, { PARTNER_NETWORK_CUSTOMER_ID_WITHOUT_GRANT }) =>
       asked(sent).query.get('customer_id') === PARTNER_NETWORK_CUSTOMER_ID_WITHOUT_GRANT,
   ),
-  'isolation.cursor: the cursor of another partner is told apart': tells(
+  'isolation.cursor: the cursor of another partner is answered in another way': discloses(
     'INVALID_CURSOR',
     (sent, { PARTNER_NETWORK_OTHER_PARTNER_API_KEY }) =>
       keyOf(sent) === PARTNER_NETWORK_OTHER_PARTNER_API_KEY && !sent.target.includes('conformance-'),

@@ -1,11 +1,7 @@
 /** Fuzzes the administrative API: any operation with any path, query, headers and body. */
 import assert from 'node:assert/strict';
 import { gzipSync } from 'node:zlib';
-import {
-  type AdminOperation,
-  adminBasePath,
-  adminOperations,
-} from '@partner-network/contract/admin/operations';
+import { type AdminOperation, adminOperations } from '@partner-network/contract/admin/operations';
 import { adminRoles } from '@partner-network/contract/permissions';
 import fc from 'fast-check';
 import { openAdmin } from '../../packages/operator/src/console/serve.ts';
@@ -104,7 +100,7 @@ export const admin: Target = {
       }),
       executions: () => executions,
       afterBatch: async () => {
-        const response = await fetch(`${address}${adminBasePath}/partners`, {
+        const response = await fetch(`${address}/admin/v1/partners`, {
           headers: { authorization: `Bearer ${adminKeys.VIEWER}` },
         });
         assert.equal(response.status, 200, await response.text());
@@ -138,7 +134,7 @@ async function judge(address: string, sent: Request): Promise<void> {
     Object.entries(sent.query).map(([name, text]): [string, string] => [name, text.toWellFormed()]),
   );
   const hasBody = method !== 'GET' && method !== 'HEAD';
-  const response = await fetch(`${address}${adminBasePath}${path}?${query}`, {
+  const response = await fetch(`${address}${path}?${query}`, {
     method,
     headers: {
       ...(role !== 'none' && { authorization: `Bearer ${adminKeys[role as keyof typeof adminKeys]}` }),

@@ -1,7 +1,12 @@
 /** The collection for Postman: both listings, page by page, and an error. */
 import { pageSize } from '@partner-network/contract/limits';
 import { listingTexts } from '@partner-network/contract/openapi/listings';
-import { basePath, type Operation, operations, sandboxAddress } from '@partner-network/contract/operations';
+import {
+  basePath,
+  type ListingOperation,
+  listings,
+  sandboxAddress,
+} from '@partner-network/contract/operations';
 import { capitalized } from '@partner-network/contract/sentence';
 import { demoKeys } from '../../packages/operator/src/demo/data.ts';
 
@@ -12,14 +17,13 @@ Set the variables \`baseUrl\` and \`apiKey\`. Their first values are for a sandb
 Send a request, then the request for the next page: a script saves the cursor in a variable. A run of the
 collection reads all pages.`;
 
-const nameOf = ({ name }: Operation) => `List ${name}`;
-const nextNameOf = ({ name }: Operation) => `Next page of ${name}`;
+const nextNameOf = ({ name }: ListingOperation) => `Next page of ${name}`;
 const invalidName = 'Invalid limit';
 
 /** A request, and the script that tests its response. Optional parameters without a value are disabled. */
 function request(
   name: string,
-  { name: listing, path, parameters }: Operation,
+  { path, parameters, description }: ListingOperation,
   values: Readonly<Record<string, string>>,
   script: readonly string[],
 ) {
@@ -39,14 +43,14 @@ function request(
     name,
     request: {
       method: 'GET',
-      description: listingTexts[listing].description,
+      description,
       url: { raw, host: ['{{baseUrl}}'], path: segments, query },
     },
     event: [{ listen: 'test', script: { type: 'text/javascript', exec: script } }],
   };
 }
 
-function folderOf(operation: Operation, following: string) {
+function folderOf(operation: ListingOperation, following: string) {
   const cursor = `${operation.name}Cursor`;
   const script = [
     "pm.test('The response is a page', () => pm.response.to.have.status(200));",
@@ -60,24 +64,24 @@ function folderOf(operation: Operation, following: string) {
     name: capitalized(operation.name),
     description: listingTexts[operation.name].tag,
     item: [
-      request(nameOf(operation), operation, values, script),
+      request(operation.summary, operation, values, script),
       request(nextNameOf(operation), operation, { ...values, cursor: `{{${cursor}}}` }, script),
     ],
   };
 }
 
 export function postmanCollection(): string {
-  const folders = operations.map((operation, index) => {
-    const next = operations[index + 1];
-    return folderOf(operation, next === undefined ? invalidName : nameOf(next));
+  const folders = listings.map((operation, index) => {
+    const next = listings[index + 1];
+    return folderOf(operation, next === undefined ? invalidName : next.summary);
   });
-  const invalid = request(invalidName, operations[0]!, { limit: String(pageSize.max + 1) }, [
+  const invalid = request(invalidName, listings[0]!, { limit: String(pageSize.max + 1) }, [
     "pm.test('The response is an error', () => pm.response.to.have.status(400));",
     "pm.test('The error names the parameter', () => {",
     "  pm.expect(pm.response.json().errors[0].field).to.equal('limit');",
     '});',
   ]);
-  const cursors = operations.map(({ name }) => ({ key: `${name}Cursor`, value: '' }));
+  const cursors = listings.map(({ name }) => ({ key: `${name}Cursor`, value: '' }));
   const collection = {
     info: {
       name: 'Partner Network',

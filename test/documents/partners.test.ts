@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { samplesOf } from '@partner-network/contract/openapi/listings';
-import { operations } from '@partner-network/contract/operations';
+import { listings } from '@partner-network/contract/operations';
 import { page as toolsPage, steps as toolsSteps } from '../../checks/openapi/page.ts';
 import { needsPython, runPython } from '../../packages/testkit/clients/python.ts';
 import { buildClient } from '../../scripts/packages/client.ts';
@@ -56,7 +56,7 @@ before(async () => {
     const program = programOf(document);
     if (program !== '') writeFileSync(join(folder, programFile(document)), program);
   }
-  for (const operation of operations) {
+  for (const operation of listings) {
     writeFileSync(join(folder, `${operation.id}.ts`), samplesOf(operation)[0]!.source);
   }
   for (const [index, program] of examples.entries()) {
@@ -152,13 +152,13 @@ test("the examples in the client's doc comments print what they should", async (
 });
 
 test('the programs of the OpenAPI document print what they should', async () => {
-  const [brands, balances] = await Promise.all(operations.map(({ id }) => runProgram(`${id}.ts`)));
+  const [brands, balances] = await Promise.all(listings.map(({ id }) => runProgram(`${id}.ts`)));
   assert.match(brands!, /^(shop-\d+ .+\n){120}$/);
   assert.equal(balances, '125050 USD\n9999 USD\n4200000 USD\n');
 });
 
 test('the curl samples of the OpenAPI document get a page', async () => {
-  for (const operation of operations) {
+  for (const operation of listings) {
     const printed = await partner.run(`${settings.text}\n${samplesOf(operation)[1]!.source}`);
     assert.ok(printed.startsWith(`{"${operation.name}":[{`), printed);
   }

@@ -3,32 +3,33 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ErrorCode, errorCatalogue, errorCategories } from '@partner-network/contract/errors';
 import { brandsPerSecond } from '@partner-network/contract/limits';
-import { openApiDocument } from '@partner-network/contract/openapi/document';
+import { openApi } from '@partner-network/contract/openapi/document';
+import { partnersApi } from '@partner-network/contract/openapi/partners';
 import {
   basePath,
+  type ListingOperation,
   listBalances,
   listBrands,
-  type Operation,
-  operations,
+  listings,
 } from '@partner-network/contract/operations';
 import { scopes } from '@partner-network/contract/permissions';
 import { isWebAddress } from '../../packages/common/src/text.ts';
 import { examplesOf, type Json, resolve } from './document.ts';
 
-const document: Json = openApiDocument();
+const document: Json = openApi(partnersApi());
 const { schemas } = document.components;
 
-function operationAt({ path }: Operation) {
+function operationAt({ path }: ListingOperation) {
   return document.paths[path.slice(basePath.length)].get;
 }
 
 test('has both listings and nothing else, each with its id, scope and stability', () => {
   assert.equal(document.openapi, '3.1.0');
   assert.deepEqual(Object.keys(document.paths), ['/brands', '/balances']);
-  for (const operation of operations) {
+  for (const operation of listings) {
     const { operationId, security, ...rest } = operationAt(operation);
     assert.equal(operationId, operation.id);
-    assert.deepEqual(security, [{ ApiKey: [operation.scope] }]);
+    assert.deepEqual(security, [{ ApiKey: [operation.permission] }]);
     assert.equal(rest['x-stability'], operation.stability);
   }
   assert.equal(operationAt(listBalances)['x-stability'], 'beta');
@@ -64,7 +65,7 @@ test('has nothing that breaks the generators and mocks of others', () => {
   }
   for (const { schema } of Object.values<Json>(document.components.headers))
     assert.equal(schema.enum, undefined);
-  for (const operation of operations) {
+  for (const operation of listings) {
     const { 200: page, 400: refused } = operationAt(operation).responses;
     assert.equal(examplesOf(page)[0]?.[1].value.cursor, undefined, "a mock's walk ends");
     assert.equal(examplesOf(resolve(document, refused))[0]?.[0], 'several-at-once');
@@ -74,7 +75,7 @@ test('has nothing that breaks the generators and mocks of others', () => {
 test('has every code of the catalogue as an example under its status, filled in', () => {
   const statuses = [...new Set(Object.values(errorCatalogue).map(({ status }) => String(status)))].sort();
   const everywhere = new Set<string>();
-  for (const operation of operations) {
+  for (const operation of listings) {
     const { 200: page, ...refusals } = operationAt(operation).responses;
     assert.ok(page.description);
     assert.deepEqual(Object.keys(refusals), statuses);
@@ -103,7 +104,7 @@ test('lists the headers of each response', () => {
     500: rate,
     503: [...rate, 'Retry-After'],
   };
-  for (const operation of operations) {
+  for (const operation of listings) {
     for (const [status, response] of Object.entries<object>(operationAt(operation).responses)) {
       const grants = status === '403' && operation.name === 'balances' ? rate : [];
       const shown = Object.keys(resolve(document, response).headers);
@@ -122,7 +123,7 @@ test('states the rates that are set, and the public addresses of servers', () =>
   for (const { url } of document.servers) assert.match(url, /^https:\/\/[a-z.]+\.example\/network\/v1$/);
 
   const place = { environment: 'sandbox', publicUrl: 'https://here.example' } as const;
-  const own: Json = openApiDocument(place, { balances: 7 });
+  const own: Json = openApi(partnersApi(place, { balances: 7 }));
   assert.equal(own.servers[0].url, 'https://here.example/network/v1');
   assert.match(own.servers[0].description, /^Sandbox/);
   assert.deepEqual(own.servers.slice(1), [production], 'the other server stays');
@@ -135,7 +136,7 @@ test('states the rates that are set, and the public addresses of servers', () =>
 
 test('the document of a service shows what this service would answer', () => {
   const place = { environment: 'sandbox', publicUrl: 'https://here.example' } as const;
-  const { components, paths }: Json = openApiDocument(place, { brands: 7 });
+  const { components, paths }: Json = openApi(partnersApi(place, { brands: 7 }));
   const { Unauthorized, RateLimited } = components.responses;
   const said = new Map([...examplesOf(Unauthorized), ...examplesOf(RateLimited)]);
   const detailOf = (code: string) => said.get(code)?.value.errors[0].detail;

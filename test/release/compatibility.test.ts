@@ -1,14 +1,15 @@
 /** Changes of the API that break clients are found before a release. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openApiDocument } from '@partner-network/contract/openapi/document';
+import { openApi } from '@partner-network/contract/openapi/document';
+import { partnersApi } from '@partner-network/contract/openapi/partners';
 import { breaksBetween } from '../../scripts/release/compatibility.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a document is changed in many places.
 type Document = any;
 type Change = (document: Document) => void;
 
-const released = openApiDocument() as Record<string, unknown>;
+const released = openApi(partnersApi()) as Record<string, unknown>;
 
 function breaksOf(change: Change): string[] {
   const document = structuredClone(released);

@@ -1,4 +1,5 @@
-/** The catalogue of errors. `errorRecord` fills in each `{name}` of a sentence. */
+/** The catalogues of errors. `errorRecord` fills in each `{name}` of a sentence. */
+import { adminLimits } from './limits.ts';
 import { fillIn } from './sentence.ts';
 
 export const errorCategories = [
@@ -186,19 +187,71 @@ export const retryableStatuses: readonly number[] = [408, 429, 500, 503];
 
 export type ErrorCode = keyof typeof errorCatalogue;
 
+/** The errors that only the administrative API has. */
+export const adminErrorCatalogue = {
+  INSUFFICIENT_ROLE: {
+    status: 403,
+    category: 'AUTHENTICATION_ERROR',
+    when: 'The key does not have a role that may send this request.',
+    detail: 'Use a key with the role {role}: this key has the role {own}.',
+  },
+  ...entries(400, 'INVALID_REQUEST_ERROR', {
+    INVALID_TIME: {
+      when: 'A time is not in the format of RFC 3339, in UTC, or an expiry is not in the future.',
+      detail: 'Write {field} in UTC in the format of RFC 3339, for example 2026-01-31T08:00:00.000Z.',
+    },
+    CONFIRMATION_MISMATCH: {
+      when: 'An erasure is not confirmed by the id of its customer.',
+      detail:
+        'Set confirm to the customer id of the path: this deletes the balances and grants of the customer.',
+    },
+  }),
+  ...entries(409, 'INVALID_REQUEST_ERROR', {
+    ID_CONFLICT: {
+      when: 'The id belongs to something else, or to a grant that has ended.',
+      detail: 'Choose another id: {what}.',
+    },
+    KEY_NOT_ACTIVE: {
+      when: 'A key that is revoked or expired cannot be replaced.',
+      detail: 'Create a key with partner_id and scopes: the key to replace is {status}.',
+    },
+  }),
+  ...entries(413, 'INVALID_REQUEST_ERROR', {
+    BODY_TOO_LARGE: {
+      when: 'The body is too large.',
+      detail: `Shorten the body to at most ${adminLimits.bodyBytes / 1024} KiB.`,
+    },
+    BATCH_TOO_LARGE: {
+      when: 'A batch has too many lines or bytes. Bytes are counted after they are unpacked.',
+      detail: `Send several batches, each of at most ${adminLimits.batchLines} lines and ${adminLimits.batchBytes / 1024 / 1024} MiB. Nothing was written.`,
+    },
+  }),
+  UNSUPPORTED_MEDIA_TYPE: {
+    status: 415,
+    category: 'INVALID_REQUEST_ERROR',
+    when: 'The body has another type or encoding than the request takes.',
+    detail: 'Send the body as {types}.',
+  },
+} satisfies Record<string, CatalogueEntry>;
+
+/** All errors of both APIs. */
+export const everyError = { ...errorCatalogue, ...adminErrorCatalogue };
+
+export type AnyErrorCode = keyof typeof everyError;
+
 /** An error as it is sent, with its fields in order. */
 export interface ErrorRecord {
   readonly category: ErrorCategory;
-  readonly code: ErrorCode;
+  readonly code: AnyErrorCode;
   readonly detail: string;
   readonly field?: string;
 }
 
 export function errorRecord(
-  code: ErrorCode,
+  code: AnyErrorCode,
   facts: Readonly<Record<string, string | number>> = {},
   field?: string,
 ): ErrorRecord {
-  const { category, detail } = errorCatalogue[code];
+  const { category, detail } = everyError[code];
   return { category, code, detail: fillIn(detail, { field, ...facts }), ...(field && { field }) };
 }

@@ -1,7 +1,7 @@
-/** The listings: path, scope, default rate and parameters, in the order of the specification's tables. */
+/** The form of an operation of either API, and the listings for partners. */
 import { brandsPerSecond, lengths, pageSize } from './limits.ts';
-import type { Scope } from './permissions.ts';
-import { balanceSchema, brandSchema } from './records.ts';
+import type { AdminRole, Scope } from './permissions.ts';
+import { balanceSchema, brandSchema, type RecordSchema } from './records.ts';
 
 export const basePath = '/network/v1';
 
@@ -42,18 +42,51 @@ export interface Parameter {
   readonly example: string | number | undefined;
 }
 
+export type Parameters = Readonly<Record<string, Parameter>>;
+
+/** What an answer holds: one record in a field, a list of records with a cursor, or the record itself. */
+export type Result<RecordName = string> =
+  | { readonly one: string; readonly of: RecordName; readonly secret?: string }
+  | { readonly list: string; readonly of: RecordName; readonly isPaged: boolean }
+  | { readonly of: RecordName };
+
+/** An operation of either API. Routes, checks, the OpenAPI documents and the references are made from it. */
+export interface Operation<Permission = Scope | AdminRole, RecordName = string> {
+  readonly method: 'GET' | 'PUT' | 'POST';
+  /** A name in braces is a parameter, percent-encoded in a request. */
+  readonly path: string;
+  /** The scope that a key needs, or the least role. */
+  readonly permission: Permission;
+  /** The group in which the reference shows it. */
+  readonly tag: string;
+  readonly summary: string;
+  readonly description?: string;
+  /** The parameters of the path, and the most characters of each. */
+  readonly pathParameters?: Readonly<Record<string, number>>;
+  readonly parameters: Parameters;
+  /** The forms of the JSON body. The first form whose required fields are given is checked. */
+  readonly bodies?: readonly RecordSchema[];
+  /** Whether the body may be left out. */
+  readonly isBodyOptional?: boolean;
+  /** The body of a batch, as OpenAPI describes it. */
+  readonly batchBody?: object;
+  readonly result: Result<RecordName>;
+  /** Statuses of success, if they are not 200 alone. */
+  readonly statuses?: readonly number[];
+  /** Statuses of errors. */
+  readonly errors: readonly number[];
+}
+
 /** The records' name in the plural: the field of the response that holds them, and the rate-limit policy. */
 export type ListingName = 'brands' | 'balances';
 
-export interface Operation<Name extends ListingName = ListingName> {
+/** An operation that partners use. */
+export interface ListingOperation<Name extends ListingName = ListingName> extends Operation<Scope> {
   readonly id: `list${Capitalize<Name>}`;
   readonly name: Name;
-  readonly path: string;
-  readonly scope: Scope;
   readonly stability: 'stable' | 'beta';
   /** Requests per second of one partner, unless the operator sets another rate; 0 is unlimited. */
   readonly defaultRate: number;
-  readonly parameters: Readonly<Record<string, Parameter>>;
 }
 
 export const cursorParameter = {
@@ -79,13 +112,22 @@ export const limitParameter = {
   example: 50,
 } as const;
 
+const listing = { method: 'GET', errors: [400, 401, 403, 404, 405, 408, 429, 431, 500, 503] } as const;
+
 export const listBalances = {
+  ...listing,
   id: 'listBalances',
   name: 'balances',
   path: `${basePath}/balances`,
-  scope: 'BALANCES_READ',
+  permission: 'BALANCES_READ',
   stability: 'beta',
   defaultRate: 0,
+  tag: 'Balances',
+  summary: 'List balances',
+  description:
+    "Lists a customer's balances in ascending order of `id`. A grant from the customer authorizes this. " +
+    'Send its `grant_id`, or leave it out to use any active grant from this customer to you. The grant ' +
+    'is checked on every page. This operation is beta: it may change without a new version.',
   parameters: {
     customer_id: {
       required: true,
@@ -110,15 +152,20 @@ export const listBalances = {
     cursor: cursorParameter,
     limit: limitParameter,
   },
-} as const satisfies Operation<'balances'>;
+  result: { list: 'balances', of: 'Balance', isPaged: true },
+} as const satisfies ListingOperation<'balances'>;
 
 export const listBrands = {
+  ...listing,
   id: 'listBrands',
   name: 'brands',
   path: `${basePath}/brands`,
-  scope: 'BRANDS_READ',
+  permission: 'BRANDS_READ',
   stability: 'stable',
   defaultRate: brandsPerSecond,
+  tag: 'Brands',
+  summary: 'List brands',
+  description: 'Lists your brands in ascending order of `id`.',
   parameters: {
     cursor: cursorParameter,
     limit: limitParameter,
@@ -129,22 +176,23 @@ export const listBrands = {
       example: 'shop-17',
     },
   },
-} as const satisfies Operation<'brands'>;
+  result: { list: 'brands', of: 'Brand', isPaged: true },
+} as const satisfies ListingOperation<'brands'>;
 
 /** All listings, in the order in which the documents show them. */
-export const operationByName = { brands: listBrands, balances: listBalances } as const satisfies {
-  readonly [Name in ListingName]: Operation<Name>;
+export const listingByName = { brands: listBrands, balances: listBalances } as const satisfies {
+  readonly [Name in ListingName]: ListingOperation<Name>;
 };
 
-export const operations: readonly Operation[] = Object.values(operationByName);
+export const listings: readonly ListingOperation[] = Object.values(listingByName);
 
 /** The parameters that a cursor is sealed with: all parameters that the contract does not mark as free. */
-export function parametersBoundToCursor({ parameters }: Operation): string[] {
+export function parametersBoundToCursor({ parameters }: Pick<Operation, 'parameters'>): string[] {
   return Object.keys(parameters).filter((name) => parameters[name]?.isBoundToCursor !== false);
 }
 
 /** The parameters that select records: all but those of paging. */
-export function filtersOf({ parameters }: Operation): string[] {
+export function filtersOf({ parameters }: Pick<Operation, 'parameters'>): string[] {
   return Object.keys(parameters).filter((name) => name !== 'cursor' && name !== 'limit');
 }
 

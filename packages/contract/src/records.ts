@@ -17,6 +17,8 @@ export interface FieldSchema {
   readonly maxProperties?: number;
   /** The schema of each item of a list. */
   readonly items?: FieldSchema;
+  /** The value of a parameter that is absent. */
+  readonly default?: number;
 }
 
 /** The pattern of a text that is not blank. */
@@ -27,10 +29,10 @@ export interface RecordSchema {
   readonly properties: Readonly<Record<string, FieldSchema>>;
 }
 
-const text = <const Max extends number>(maxLength: Max, description: string) =>
-  ({ type: 'string', minLength: 1, maxLength, description }) as const;
+export const text = <const Max extends number>(maxLength: Max, description?: string) =>
+  ({ type: 'string', minLength: 1, maxLength, ...(description && { description }) }) as const;
 
-const time = (description: string) => ({ type: 'string', format: 'date-time', description }) as const;
+export const time = (description: string) => ({ type: 'string', format: 'date-time', description }) as const;
 
 const times = {
   created_at: time('Creation time: RFC 3339, UTC, with milliseconds.'),

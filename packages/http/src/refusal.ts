@@ -1,9 +1,9 @@
 import { httpBounds } from '@partner-network/common/bounds/http';
 import {
-  type ErrorCode,
+  type AnyErrorCode,
   type ErrorRecord,
-  errorCatalogue,
   errorRecord,
+  everyError,
 } from '@partner-network/contract/errors';
 import { allowedMethods } from '@partner-network/contract/operations';
 
@@ -18,9 +18,9 @@ export class Refusal {
   readonly headers: readonly string[];
   readonly body: string;
 
-  /** The status is that of the catalogue for partners, unless it is given. */
+  /** The status is that of the catalogue, unless it is given. */
   constructor(errors: Errors, headers: readonly string[] = [], status?: number) {
-    this.status = status ?? errorCatalogue[errors[0].code as ErrorCode].status;
+    this.status = status ?? everyError[errors[0].code as AnyErrorCode].status;
     this.errors = errors;
     this.body = JSON.stringify({ errors });
     const type = ['Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store'];
@@ -30,7 +30,7 @@ export class Refusal {
   }
 }
 
-/** At least one. The administrative API has codes of its own. */
+/** At least one. Bodies of the administrative API also get the codes of imports. */
 export type Errors = readonly [AnyErrorRecord, ...AnyErrorRecord[]];
 type AnyErrorRecord = Omit<ErrorRecord, 'code'> & { readonly code: string };
 
@@ -41,16 +41,21 @@ const headersOfStatus: Readonly<Record<number, readonly string[]>> = {
 };
 
 /** Refusals without facts are made once: an unknown key takes 1.4 µs less. */
-const plain: Partial<Record<ErrorCode, Refusal>> = {};
+const plain: Partial<Record<AnyErrorCode, Refusal>> = {};
 
 export function refusal(
-  code: ErrorCode,
+  code: AnyErrorCode,
   facts?: Readonly<Record<string, string | number>>,
   field?: string,
 ): Refusal {
   if (facts !== undefined || field !== undefined) return new Refusal([errorRecord(code, facts, field)]);
   plain[code] ??= new Refusal([errorRecord(code)]);
   return plain[code];
+}
+
+/** A refusal with a sentence of its own, where that of the catalogue would mislead the client. */
+export function refusalSaying(code: AnyErrorCode, detail: string, field?: string): Refusal {
+  return new Refusal([{ ...errorRecord(code, {}, field), detail }]);
 }
 
 /** The first headers of every response. */

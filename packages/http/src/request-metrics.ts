@@ -1,5 +1,5 @@
 import { createHistogram, type Histogram, metricOf } from '@partner-network/common/observability/metric';
-import { operations } from '@partner-network/contract/operations';
+import { listings } from '@partner-network/contract/operations';
 import { splitTarget } from './request.ts';
 
 export type RequestMetrics = ReturnType<typeof createRequestMetrics>;
@@ -10,7 +10,7 @@ const durationsSeconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 
 /** The label for everything else: the reference, files, unknown paths, and data that is not HTTP. */
 const other = 'other';
 
-const operationOfPath = new Map(operations.map(({ id, path }) => [path, id]));
+const operationOfPath = new Map(listings.map(({ id, path }) => [path, id]));
 
 /** One counter for each operation and code, or status where there is no code: a hundred at most. */
 interface Answers {
@@ -23,7 +23,7 @@ type Outcome = 'answered' | 'refused' | 'failed';
 
 /** Counts responses for operators, never by partner. `slower` has further durations. */
 export function createRequestMetrics(
-  ids: readonly string[] = operations.map(({ id }) => id),
+  ids: readonly string[] = listings.map(({ id }) => id),
   slower: readonly number[] = [],
 ) {
   const seconds = [...durationsSeconds, ...slower];

@@ -2,10 +2,10 @@
 import { toTime } from '@partner-network/common/times';
 import {
   type ListingName,
+  type ListingOperation,
   listBalances,
   listBrands,
-  type Operation,
-  type operationByName,
+  type listingByName,
 } from '@partner-network/contract/operations';
 import type { Access } from '@partner-network/http/handle';
 import type { ParameterValues } from '@partner-network/http/parameters';
@@ -25,7 +25,7 @@ interface ListedPage extends Page {
   readonly grantId?: string;
 }
 
-export interface Listing<O extends Operation = Operation> {
+export interface Listing<O extends ListingOperation = ListingOperation> {
   readonly operation: O;
   /** Reads the page after a position, or throws a refusal. */
   page(
@@ -66,7 +66,7 @@ const balances: Listing<typeof listBalances> = {
 };
 
 /** A listing of the contract that is missing here does not compile. */
-const byName: { readonly [Name in ListingName]: Listing<(typeof operationByName)[Name]> } = {
+const byName: { readonly [Name in ListingName]: Listing<(typeof listingByName)[Name]> } = {
   brands,
   balances,
 };

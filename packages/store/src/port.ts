@@ -1,7 +1,7 @@
 /** The storage port: what the service needs of a database. Every engine passes the same test suite. */
 import type { Metric } from '@partner-network/common/observability/metric';
 import type { Environment } from '@partner-network/contract/environments';
-import type { Operation } from '@partner-network/contract/operations';
+import type { ListingOperation } from '@partner-network/contract/operations';
 import type { Scope } from '@partner-network/contract/permissions';
 import type { Accounts, AdminKeys, ApiKey, GrantStatus, Partner } from './accounts.ts';
 import { StoreUnavailable } from './errors.ts';
@@ -79,7 +79,7 @@ export interface CursorKeyRotation {
 }
 
 /** The reads of a request. Keys, grants and balances are current; brands may be up to a second old. */
-export interface Reads extends Record<Operation['id'], (query: never) => Promise<unknown>> {
+export interface Reads extends Record<ListingOperation['id'], (query: never) => Promise<unknown>> {
   findKey(digest: Uint8Array): Promise<KeyOnFile | undefined>;
   listBrands(query: BrandsQuery): Promise<Page>;
   listBalances(query: BalancesQuery): Promise<BalancesAnswer>;

@@ -1,7 +1,8 @@
 /** Compares answers with the OpenAPI document of the administrative API. */
 import assert from 'node:assert/strict';
-import { adminOpenApi } from '@partner-network/contract/admin/openapi';
+import { adminApi } from '@partner-network/contract/admin/openapi';
 import { adminBasePath } from '@partner-network/contract/admin/operations';
+import { openApi } from '@partner-network/contract/openapi/document';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { matchPath } from '../../operator/src/admin/routes.ts';
 import { formats } from '../watch/compiled-schemas.ts';
@@ -13,7 +14,7 @@ interface Document {
   >;
 }
 
-const document = adminOpenApi() as Document;
+const document = openApi(adminApi()) as Document;
 const ajv = new Ajv2020({ strict: false, formats });
 ajv.addSchema({ $id: 'admin', ...document });
 

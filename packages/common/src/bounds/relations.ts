@@ -1,6 +1,6 @@
 /** Relations between bounds that the code relies on, checked when the process starts. */
 import { brandsPerSecond, lengths, maxErrors } from '@partner-network/contract/limits';
-import { operations } from '@partner-network/contract/operations';
+import { listings } from '@partner-network/contract/operations';
 import { commandLineBounds as commandLine } from './common.ts';
 import { httpBounds as http, overloadBounds as overload } from './http.ts';
 import { doctorBounds as doctor, imagesBounds as images, ingestBounds as ingest } from './operator.ts';
@@ -16,7 +16,7 @@ import { postgresBounds as postgres, storeBounds as store } from './store.ts';
 /** The response time that is left to a request that waited for its turn as long as possible. */
 const leftMs = http.answerMs - overload.requestWaitMs;
 
-const knownParameters = Math.max(...operations.map(({ parameters }) => Object.keys(parameters).length));
+const knownParameters = Math.max(...listings.map(({ parameters }) => Object.keys(parameters).length));
 
 /** Each relation by the promise that depends on it. */
 const relations: Readonly<Record<string, boolean>> = {

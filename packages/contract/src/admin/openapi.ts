@@ -1,30 +1,25 @@
-/** The OpenAPI document of the administrative API, from the table of its operations. */
-import { errorCatalogue } from '../errors.ts';
+/** The administrative API, as its OpenAPI document and its reference show it. */
+import { type AnyErrorCode, everyError } from '../errors.ts';
 import { adminLimits, lengths, maxErrors, pageSize } from '../limits.ts';
+import { type Api, ref } from '../openapi/document.ts';
+import { requestIdHeader, retryAfterHeader } from '../openapi/responses.ts';
+import type { Result } from '../operations.ts';
 import { adminRoleMeanings } from '../permissions.ts';
 import { errorRecordSchema, type RecordSchema } from '../records.ts';
-import { adminErrorCatalogue } from './errors.ts';
-import {
-  type AdminOperation,
-  type AdminOperationId,
-  type AdminResult,
-  adminBasePath,
-  adminOperations,
-  errorStatusesOf,
-} from './operations.ts';
+import { type AdminOperation, adminBasePath, adminOperations } from './operations.ts';
 import { adminRecords } from './records.ts';
-
-const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
 /** Codes that only partners get. */
 const ofPartners = /^(GRANT_|INSUFFICIENT_SCOPES|PARTNER_DISABLED)/;
-const catalogue = { ...errorCatalogue, ...adminErrorCatalogue };
+const codes = (Object.keys(everyError) as AnyErrorCode[]).filter((code) => !ofPartners.test(code));
 
 const meanings: Readonly<Record<number, string>> = {
   200: 'Done.',
   201: 'Created.',
   207: 'Committed without the rejected lines, which `errors` lists.',
-  400: 'The request is invalid. Correct what the errors name; the same request fails again.',
+  400:
+    'The request is invalid. Correct what the errors name; the same request fails again. A body also gets ' +
+    'the codes of imports, such as `MISSING_REQUIRED_FIELD`.',
   401: 'The key is missing, unknown, revoked or expired.',
   403: 'The key does not have a role that may send this request.',
   404: 'What the path or the body names does not exist.',
@@ -39,184 +34,146 @@ const meanings: Readonly<Record<number, string>> = {
     '`Retry-After` seconds: if it was written, the repetition says so.',
 };
 
-function errorResponse(status: number): object {
-  const codes = Object.entries(catalogue).filter(
-    ([code, entry]) => entry.status === status && !ofPartners.test(code),
-  );
-  const listed = codes.map(([code, { when }]) => `- \`${code}\`: ${when}`).join('\n');
-  const isBody = status === 400;
-  const more = isBody ? '\n\nA body also gets the codes of imports, such as `MISSING_REQUIRED_FIELD`.' : '';
+/** `publicUrl` is the address of the service that serves the document. */
+export function adminApi(publicUrl = 'http://127.0.0.1:8090'): Api<AdminOperation> {
   return {
-    description: `${meanings[status]}\n\n${listed}${more}`,
-    headers: headersOf(status),
-    content: { 'application/json': { schema: ref('ErrorBody') } },
+    info,
+    servers: [{ url: publicUrl + adminBasePath }],
+    tags: [...new Set(Object.values(adminOperations).map(({ tag }) => tag))].map((name) => ({ name })),
+    basePath: adminBasePath,
+    operations: adminOperations,
+    keys: { name: 'AdminKey', scheme },
+    schemas,
+    headers: { 'X-Request-Id': requestIdHeader, 'Retry-After': retryAfterHeader },
+    changeParameters: [onBehalfOf],
+    descriptionOf: ({ summary, description = `${summary}.`, permission }) =>
+      `${description} Needs the role \`${permission}\`.`,
+    samplesOf: (operation) => [{ lang: 'Shell', label: 'curl', source: curlOf(operation, publicUrl) }],
+    successOf: ({ result }, status) => ({
+      description: meanings[status]!,
+      headers: ['X-Request-Id'],
+      schema: resultSchema(result),
+    }),
+    refusalOf: (_, status) => ({
+      name: String(status),
+      description: meanings[status]!,
+      headers: status === 503 ? ['X-Request-Id', 'Retry-After'] : ['X-Request-Id'],
+      schema: ref('schemas', 'ErrorBody'),
+      codes: codes.filter((code) => everyError[code].status === status),
+    }),
+    extensionsOf: ({ permission }) => ({ 'x-role': permission }),
   };
 }
 
-const requestId = {
-  description: 'Identifier of this response. Include it when you report a problem.',
-  schema: { type: 'string', format: 'uuid' },
+const info = {
+  title: 'Partner Network: administrative API',
+  version: '1.0.1',
+  description: [
+    'Sends brands, balances and grants, and manages partners, keys, grants and customers. Every request ' +
+      'can be repeated: the sender chooses ids, and times decide which record is newer. A lost answer is ' +
+      'never a doubled effect.',
+    'A change may have a header `On-Behalf-Of: NAME`, for the audit log.',
+    `A batch has one record a line, or is a JSON list. It has at most ${adminLimits.batchLines} lines and ` +
+      `${adminLimits.batchBytes / 1024 / 1024} MiB, and may be packed with \`Content-Encoding: gzip\`.`,
+  ].join('\n\n'),
+  license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
 };
 
-function headersOf(status: number): object {
-  const wait = { description: 'Seconds to wait before a retry.', schema: { type: 'integer', minimum: 1 } };
-  return { 'X-Request-Id': requestId, ...(status === 503 && { 'Retry-After': wait }) };
-}
+const scheme = {
+  bearerFormat: 'administrative key',
+  description: [
+    'Send an administrative key with every request: `Authorization: Bearer pna_…`. An operator creates it ' +
+      'with `partner-network admin-keys create`. A key has one role:',
+    Object.entries(adminRoleMeanings)
+      .map(([role, meaning]) => `- \`${role}\`: ${meaning}`)
+      .join('\n'),
+  ].join('\n\n'),
+};
 
-function resultSchema(result: AdminResult): object {
+const onBehalfOf = {
+  name: 'On-Behalf-Of',
+  in: 'header',
+  required: false,
+  description: 'The name of the person behind the change, for the audit log. A claim, not a proof.',
+  schema: { type: 'string', minLength: 1, maxLength: adminLimits.reasonCharacters },
+};
+
+function resultSchema(result: Result): object {
   if ('one' in result) {
     const secret = result.secret && { secret: { type: 'string', description: result.secret } };
-    const properties = { [result.one]: ref(result.of), ...secret };
+    const properties = { [result.one]: ref('schemas', result.of), ...secret };
     return { type: 'object', required: [result.one], properties };
   }
   if ('list' in result) {
-    const items = { type: 'array', items: ref(result.of), ...(result.isPaged && { maxItems: pageSize.max }) };
-    const cursor = { type: 'string', description: 'Cursor of the next page. Absent on the last page.' };
-    const properties = { [result.list]: items, ...(result.isPaged && { cursor }) };
+    const records = { type: 'array', items: ref('schemas', result.of) };
+    const page = {
+      [result.list]: { ...records, maxItems: pageSize.max },
+      cursor: { type: 'string', description: 'Cursor of the next page. Absent on the last page.' },
+    };
+    const properties = result.isPaged ? page : { [result.list]: records };
     return { type: 'object', required: [result.list], properties };
   }
-  return ref(result.of);
+  return ref('schemas', result.of);
 }
 
-function bodySchema({ required, properties }: RecordSchema): object {
-  return { type: 'object', additionalProperties: false, required, properties };
+/** A command to paste. Its body has the required fields. */
+function curlOf({ method, path, tag, bodies, isBodyOptional }: AdminOperation, publicUrl: string): string {
+  const isBatch = tag === 'batches';
+  const schema = isBodyOptional ? undefined : bodies?.at(-1);
+  const type = isBatch ? 'application/x-ndjson' : 'application/json';
+  const data = isBatch
+    ? `--data-binary @${path.split('/').at(-2)}.jsonl`
+    : schema && `--data '${exampleOf(schema)}'`;
+  return [
+    `curl ${method === 'GET' ? '' : `-X ${method} `}'${publicUrl}${path}'`,
+    `-H "Authorization: Bearer $${isBatch ? 'INGEST' : 'ADMIN'}_KEY"`,
+    ...(data === undefined ? [] : [`-H 'Content-Type: ${type}'`, data]),
+  ].join(' \\\n  ');
 }
 
-function requestBodyOf(id: AdminOperationId, { bodies, isBodyOptional }: AdminOperation): object {
-  if (id.startsWith('send')) {
-    const record = {
-      type: 'object',
-      description: 'A record, or a deletion with `deleted_at`, as in imports.',
-    };
-    return {
-      required: true,
-      description: `At most ${adminLimits.batchLines} lines and ${adminLimits.batchBytes} bytes, unpacked.`,
-      content: {
-        'application/x-ndjson': { schema: { type: 'string', description: 'One record a line.' } },
-        'application/json': {
-          schema: { type: 'array', maxItems: adminLimits.batchLines, items: record },
-        },
-      },
-    };
-  }
-  const [first, ...others] = (bodies ?? []).map(bodySchema);
-  const schema = others.length === 0 ? first : { oneOf: [first, ...others] };
-  return { required: isBodyOptional !== true, content: { 'application/json': { schema } } };
+function exampleOf({ required, properties }: RecordSchema): string {
+  const values = required.map((name) => [name, properties[name]?.items?.enum ?? '…']);
+  return JSON.stringify(Object.fromEntries(values));
 }
 
-function operationObject(id: AdminOperationId, operation: AdminOperation): object {
-  const { method, role, summary, description, pathParameters = {}, parameters = {} } = operation;
-  const { statuses = [200] } = operation;
-  const inPath = Object.entries(pathParameters).map(([name, maxLength]) => ({
-    ...{ name, in: 'path', required: true, schema: { type: 'string', minLength: 1, maxLength } },
-    description: `Percent-encoded.${statuses.includes(201) ? ' `.` and `..` are refused.' : ''}`,
-  }));
-  const inQuery = Object.entries(parameters).map(([name, { required, description, schema }]) => ({
-    ...{ name, in: 'query', required, description, schema },
-  }));
-  const onBehalf = {
-    ...{ name: 'On-Behalf-Of', in: 'header', required: false },
-    description: 'The name of the person behind the change, for the audit log. A claim, not a proof.',
-    schema: { type: 'string', minLength: 1, maxLength: adminLimits.reasonCharacters },
-  };
-  const content = { 'application/json': { schema: resultSchema(operation.result) } };
-  const successes = statuses.map((status) => [
-    status,
-    { description: meanings[status], headers: headersOf(status), content },
-  ]);
-  const errors = errorStatusesOf(operation);
-  const refusals = errors.map((status) => [status, { $ref: `#/components/responses/${status}` }]);
-  return {
-    operationId: id,
-    summary,
-    description: `${description ?? `${summary}.`} Needs the role \`${role}\`.`,
-    tags: [tagOf(operation.path)],
-    parameters: [...inPath, ...inQuery, ...(method === 'GET' ? [] : [onBehalf])],
-    ...(method !== 'GET' && { requestBody: requestBodyOf(id, operation) }),
-    responses: Object.fromEntries([...successes, ...refusals]),
-    'x-role': role,
-  };
-}
+const { BatchResult } = adminRecords;
 
-/** The first word of the path; batches belong together. */
-function tagOf(path: string): string {
-  return path.endsWith('/batches') ? 'batches' : path.split('/')[1]!;
-}
-
-/** `publicUrl` is the address of the service that serves the document. */
-export function adminOpenApi(publicUrl = 'http://127.0.0.1:8090'): object {
-  const all = Object.entries(adminOperations) as [AdminOperationId, AdminOperation][];
-  const paths: Record<string, Record<string, object>> = {};
-  for (const [id, operation] of all) {
-    paths[operation.path] = {
-      ...paths[operation.path],
-      [operation.method.toLowerCase()]: operationObject(id, operation),
-    };
-  }
-  const statuses = new Set(all.flatMap(([, operation]) => errorStatusesOf(operation)));
-  return {
-    openapi: '3.1.0',
-    info: {
-      title: 'Partner Network: administrative API',
-      version: '1.0.0',
-      description:
-        'Sends brands, balances and grants, and manages partners, keys, grants and customers. Every ' +
-        'request can be repeated: the sender chooses ids, and times decide which record is newer.',
-      license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
-    },
-    servers: [{ url: publicUrl + adminBasePath }],
-    tags: [...new Set(all.map(([, { path }]) => tagOf(path)))].map((name) => ({ name })),
-    security: [{ AdminKey: [] }],
-    paths,
-    components: {
-      schemas: { ...recordSchemas(), ErrorBody: errorBody, ErrorRecord: errorRecord },
-      responses: Object.fromEntries([...statuses].toSorted().map((one) => [one, errorResponse(one)])),
-      securitySchemes: {
-        AdminKey: {
-          type: 'http',
-          scheme: 'bearer',
-          bearerFormat: 'administrative key',
-          description: Object.entries(adminRoleMeanings)
-            .map(([role, meaning]) => `- \`${role}\`: ${meaning}`)
-            .join('\n'),
-        },
-      },
-    },
-  };
-}
-
-function recordSchemas(): Record<string, object> {
-  const lineError = {
-    allOf: [ref('ErrorRecord')],
-    properties: {
-      line: { type: 'integer', minimum: 1, description: 'The number of the line, from 1.' },
-      id: { type: 'string', description: 'The id of the record, if the line has one.' },
-    },
-  };
-  const named = Object.entries(adminRecords).map(([name, { description, required, properties }]) => {
-    const errors = name === 'BatchResult' && {
-      errors: { ...(properties as Record<string, object>).errors, items: lineError },
-    };
-    return [name, { type: 'object', description, required, properties: { ...properties, ...errors } }];
-  });
-  return Object.fromEntries(named);
-}
-
-const errorRecord = {
-  type: 'object',
-  description: 'One error of a request or of a line.',
-  required: ['category', 'code', 'detail'],
+/** An error of a line of a batch. */
+const lineError = {
+  allOf: [ref('schemas', 'ErrorRecord')],
   properties: {
-    ...errorRecordSchema.properties,
-    code: { ...errorRecordSchema.properties.code, maxLength: lengths.errorCode },
+    line: { type: 'integer', minimum: 1, description: 'The number of the line, from 1.' },
+    id: { type: 'string', description: 'The id of the record, if the line has one.' },
   },
 };
 
-const errorBody = {
-  type: 'object',
-  description: 'The body of a refusal.',
-  required: ['errors'],
-  properties: {
-    errors: { type: 'array', minItems: 1, maxItems: maxErrors, items: ref('ErrorRecord') },
+const schemas: Readonly<Record<string, object>> = {
+  ...Object.fromEntries(
+    Object.entries(adminRecords).map(([name, record]) => [name, { type: 'object', ...record }]),
+  ),
+  BatchResult: {
+    type: 'object',
+    ...BatchResult,
+    properties: {
+      ...BatchResult.properties,
+      errors: { ...BatchResult.properties.errors, items: lineError },
+    },
+  },
+  ErrorBody: {
+    type: 'object',
+    description: 'The body of a refusal.',
+    required: ['errors'],
+    properties: {
+      errors: { type: 'array', minItems: 1, maxItems: maxErrors, items: ref('schemas', 'ErrorRecord') },
+    },
+  },
+  ErrorRecord: {
+    type: 'object',
+    description: 'One error of a request or of a line.',
+    required: ['category', 'code', 'detail'],
+    properties: {
+      ...errorRecordSchema.properties,
+      code: { ...errorRecordSchema.properties.code, maxLength: lengths.errorCode },
+    },
   },
 };

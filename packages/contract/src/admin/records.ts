@@ -1,23 +1,12 @@
 /** The records of the administrative API as JSON Schema. Grants, audit entries and receipts are as stored. */
 import { adminLimits, lengths } from '../limits.ts';
 import { scopes } from '../permissions.ts';
-import { type FieldSchema, type RecordSchema, visible } from '../records.ts';
+import { type FieldSchema, type RecordSchema, text, time, visible } from '../records.ts';
 
 interface AdminRecord extends RecordSchema {
   readonly description: string;
 }
 
-export const text = (maxLength: number, description?: string): FieldSchema => ({
-  type: 'string',
-  minLength: 1,
-  maxLength,
-  ...(description && { description }),
-});
-export const time = (description: string): FieldSchema => ({
-  type: 'string',
-  format: 'date-time',
-  description,
-});
 const count = (description: string): FieldSchema => ({ type: 'integer', minimum: 0, description });
 
 /** A new name of a partner. */

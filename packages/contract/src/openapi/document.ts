@@ -1,157 +1,179 @@
-/** The OpenAPI document, derived from the same contract that the service uses. */
-import { type Environment, environments, keyPrefixes } from '../environments.ts';
-import { retryableStatuses } from '../errors.ts';
-import { brandsPerSecond, cursorLifetimeHours } from '../limits.ts';
-import { apiVersion, basePath, type ListingName, type Operation, operations } from '../operations.ts';
-import { scopeMeanings } from '../permissions.ts';
-import { capitalized } from '../sentence.ts';
-import { listingTexts, samplesOf } from './listings.ts';
-import { asSent, cursorText } from './patterns.ts';
-import { errorResponses, headersIn, type Place, responsesOf, type Setting } from './responses.ts';
-import { schemas } from './schemas.ts';
+/** Makes the OpenAPI document of an API. */
+import { type AnyErrorCode, everyError } from '../errors.ts';
+import { filtersOf, type Operation, type Parameter } from '../operations.ts';
+import type { FieldSchema } from '../records.ts';
 
-/** Requests per second of one partner. A listing without a rate is not limited. */
-export type Rates = Readonly<Partial<Record<ListingName, number>>>;
-
-const exampleHosts: Readonly<Record<Environment, string>> = {
-  production: 'network.example',
-  sandbox: 'sandbox.network.example',
-};
-
-/** The server of an environment. Without variables: some tools use `https://{host}` literally. */
-function serverOf(environment: Environment, publicUrl = `https://${exampleHosts[environment]}`): object {
-  return { url: publicUrl + basePath, description: capitalized(environment), 'x-internal': false };
+/** An API, as its document and its reference show it. */
+export interface Api<O extends Operation = Operation> {
+  readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  /** The service that serves the document comes first. */
+  readonly servers: readonly { readonly url: string }[];
+  readonly tags: readonly { readonly name: string; readonly description?: string }[];
+  readonly basePath: string;
+  readonly operations: Readonly<Record<string, O>>;
+  /** The kind of keys: its name in the document, and what it says about them. */
+  readonly keys: { readonly name: string; readonly scheme: { readonly description: string } };
+  readonly schemas: Readonly<Record<string, object>>;
+  readonly headers: Readonly<Record<string, object>>;
+  /** Parameters of all operations that change something. */
+  readonly changeParameters?: readonly object[];
+  /** The name of the component of a parameter. Without it, parameters stand with their operation. */
+  parameterName?(operation: O, name: string): string;
+  descriptionOf(operation: O): string;
+  /** How to call it, as programs and as commands. */
+  samplesOf(
+    operation: O,
+  ): readonly { readonly lang: string; readonly label: string; readonly source: string }[];
+  successOf(operation: O, status: number): ApiResponse;
+  refusalOf(operation: O, status: number): ApiRefusal;
+  /** What only this API says about an operation. */
+  extensionsOf(operation: O): object;
 }
 
-/** The service that serves the document comes first, then each other environment. */
-function serversOf(place: Place | undefined): object[] {
-  const others = environments.filter((environment) => environment !== place?.environment);
-  const own = place === undefined ? [] : [serverOf(place.environment, place.publicUrl)];
-  return [...own, ...others.map((environment) => serverOf(environment))];
+export interface ApiResponse {
+  readonly description: string;
+  /** Names of headers of the API. */
+  readonly headers: readonly string[];
+  readonly schema: object;
+  readonly examples?: Readonly<Record<string, { readonly summary: string; readonly value: object }>>;
 }
 
-const anyPlace: Place = { environment: 'production', publicUrl: `https://${exampleHosts.production}` };
+export interface ApiRefusal extends ApiResponse {
+  /** The name of its component. */
+  readonly name: string;
+  readonly codes: readonly AnyErrorCode[];
+}
 
-const limited = operations.filter(({ defaultRate }) => defaultRate > 0);
-const defaultRates: Rates = Object.fromEntries(limited.map(({ name, defaultRate }) => [name, defaultRate]));
+export const ref = (kind: 'headers' | 'parameters' | 'responses' | 'schemas', name: string) => ({
+  $ref: `#/components/${kind}/${name}`,
+});
 
-/** `place` is the service that serves the document. The document of the repository has none. */
-export function openApiDocument(place?: Place, rates = defaultRates): object {
-  const listing = operations.find(({ name }) => rates[name] !== undefined)?.name ?? 'brands';
-  const setting: Setting = { ...(place ?? anyPlace), listing, rate: rates[listing] ?? brandsPerSecond };
-  const paths = operations.map((operation) => [
-    operation.path.slice(basePath.length),
-    { get: operationObject(operation, rates[operation.name], setting) },
-  ]);
+export function openApi<O extends Operation>(api: Api<O>): object {
+  const { info, servers, tags, basePath, keys, schemas, headers, parameterName } = api;
+  const operations = Object.entries(api.operations);
+  const paths: Record<string, object> = {};
+  for (const [id, operation] of operations) {
+    const path = operation.path.slice(basePath.length);
+    const method = operation.method.toLowerCase();
+    paths[path] = { ...paths[path], [method]: operationObject(api, id, operation) };
+  }
+  const parameters = operations.flatMap(([, operation]) =>
+    Object.entries(operation.parameters).map(([name, parameter]) => [
+      parameterName?.(operation, name),
+      queryParameter(name, parameter),
+    ]),
+  );
+  const refusals = operations.flatMap(([, operation]) =>
+    operation.errors.map((status) => {
+      const refusal = api.refusalOf(operation, status);
+      return [refusal.name, refusalObject(refusal)];
+    }),
+  );
   return {
     // Not 3.1.1: some generators refuse it.
     openapi: '3.1.0',
     info,
-    servers: serversOf(place),
+    servers,
     tags,
-    security: [{ ApiKey: [] }],
-    paths: Object.fromEntries(paths),
+    security: [{ [keys.name]: [] }],
+    paths,
     components: {
       schemas,
-      parameters: Object.fromEntries(operations.flatMap(parameterComponents)),
-      headers: headersIn(setting),
-      responses: errorResponses(operations, setting),
-      securitySchemes: { ApiKey: apiKeyScheme },
+      ...(parameterName && { parameters: Object.fromEntries(parameters) }),
+      headers,
+      responses: Object.fromEntries(refusals),
+      securitySchemes: { [keys.name]: { type: 'http', scheme: 'bearer', ...keys.scheme } },
     },
   };
 }
 
-const inWords = (list: readonly number[]) => new Intl.ListFormat('en-GB').format(list.map(String));
-
-const info = {
-  title: 'Partner Network',
-  version: apiVersion,
-  summary: 'List your brands, and the balances of customers who gave you a grant.',
-  description: [
-    'Two read-only listings: your brands, and the balances of customers who gave you a grant.',
-    '**Authentication.** Send your API key in the header `Authorization: Bearer <key>`, from your servers ' +
-      'only. There are no CORS headers: a key does not belong in a web page.',
-    '**Environments.** Production (the default) and sandbox have separate base URLs, keys and data. Every ' +
-      'base URL ends in `/network/v1`.',
-    '**Pagination.** A listing returns one page at a time, in ascending order of `id`. If a response has a ' +
-      '`cursor`, send it back with the same other parameters to get the next page. A response without a ' +
-      `\`cursor\` is the last page. A cursor expires after ${cursorLifetimeHours} hours.`,
-    '**Errors.** Every response with a status other than 2xx has the body `{"errors": [...]}`. Retry ' +
-      `${inWords(retryableStatuses)}. First wait for the time in \`Retry-After-Ms\` or \`Retry-After\`, ` +
-      'if the response has one. After any other status, the same request fails again.',
-    '**Versions.** The version is in the path: `/network/v1`. Within a version, only optional ' +
-      'fields, parameters, error codes and headers are added. Ignore those that you do not know. A change ' +
-      'that could break your program gets a new path, such as `/network/v2`. A beta operation may change in any way.',
-    'HEAD returns the headers of GET. OPTIONS needs no key and returns 204 with `Allow`.',
-  ].join('\n\n'),
-  contact: { name: 'Partner Network' },
-  license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
-};
-
-const tags = operations.map(({ name }) => ({
-  name: capitalized(name),
-  description: listingTexts[name].tag,
-}));
-
-const apiKeyScheme = {
-  type: 'http',
-  scheme: 'bearer',
-  bearerFormat: 'API key',
-  description: [
-    'Exactly one header `Authorization: Bearer <key>` with a complete API key. A key is not a JWT: it ' +
-      'contains no data.',
-    `Production keys start with \`${keyPrefixes.production}\`, sandbox keys with ` +
-      `\`${keyPrefixes.sandbox}\`. A key works in its own environment only, and for its scopes only:`,
-    Object.entries(scopeMeanings)
-      .map(([scope, meaning]) => `- \`${scope}\`: ${meaning}`)
-      .join('\n'),
-  ].join('\n\n'),
-  'x-scopes': scopeMeanings,
-};
-
-function operationObject(operation: Operation, rate: number | undefined, setting: Setting): object {
-  const { id, name, scope, stability, parameters } = operation;
-  const limit =
-    rate === undefined
-      ? 'No rate limit is set. If one is set, the RateLimit headers report it.'
-      : `Rate limit: ${rate} requests in any span of one second, for all keys of a partner together.`;
+function operationObject<O extends Operation>(api: Api<O>, id: string, operation: O): object {
+  const { method, permission, tag, summary, statuses = [200], errors } = operation;
   return {
     operationId: id,
-    summary: `List ${name}`,
-    description: `${listingTexts[name].description} Requires the scope \`${scope}\`. ${limit}`,
-    tags: [capitalized(name)],
-    security: [{ ApiKey: [scope] }],
-    parameters: documented(parameters).map((parameter) => ({
-      $ref: `#/components/parameters/${componentName(operation, parameter)}`,
-    })),
-    responses: responsesOf(operation, setting),
-    'x-stability': stability,
-    'x-codeSamples': samplesOf(operation),
-    ...(rate !== undefined && { 'x-rate-limit': { requests: rate, seconds: 1, per: 'partner' } }),
+    summary,
+    description: api.descriptionOf(operation),
+    tags: [tag],
+    security: [{ [api.keys.name]: [permission] }],
+    parameters: parametersOf(api, operation),
+    ...(method !== 'GET' && { requestBody: operation.batchBody ?? jsonBody(operation) }),
+    responses: Object.fromEntries([
+      ...statuses.map((status) => [status, responseObject(api.successOf(operation, status))]),
+      ...errors.map((status) => [status, ref('responses', api.refusalOf(operation, status).name)]),
+    ]),
+    ...api.extensionsOf(operation),
   };
 }
 
 /** The names of parameters with those of pagination last. Errors are in the order of the specification. */
-function documented(parameters: Operation['parameters']): string[] {
-  const isOfPages = (name: string) => name === 'cursor' || name === 'limit';
-  return Object.keys(parameters).toSorted(
-    (left, right) => Number(isOfPages(left)) - Number(isOfPages(right)),
+export function parametersInOrder(operation: Operation): string[] {
+  return [...new Set([...filtersOf(operation), ...Object.keys(operation.parameters)])];
+}
+
+function parametersOf<O extends Operation>(api: Api<O>, operation: O): object[] {
+  const { method, pathParameters = {}, parameters, statuses = [] } = operation;
+  const inPath = Object.entries(pathParameters).map(([name, maxLength]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string', minLength: 1, maxLength },
+    description: `Percent-encoded.${statuses.includes(201) ? ' `.` and `..` are refused.' : ''}`,
+  }));
+  const inQuery = parametersInOrder(operation).map((name) =>
+    api.parameterName === undefined
+      ? queryParameter(name, parameters[name]!)
+      : ref('parameters', api.parameterName(operation, name)),
   );
+  return [...inPath, ...inQuery, ...(method === 'GET' ? [] : (api.changeParameters ?? []))];
 }
 
-/** `customer_id` becomes CustomerId: generators make types of these names. */
-function componentName({ name }: Operation, parameter: string): string {
-  // "Type" alone would not say what it is a type of.
-  if (parameter === 'type') return `${listingTexts[name].record.name}Type`;
-  return parameter.split('_').map(capitalized).join('');
+function queryParameter(name: string, { required, description, schema, example }: Parameter): object {
+  const { description: _, ...bounds } = asSent(schema);
+  const exact = name === 'cursor' ? { ...bounds, pattern: cursorText } : bounds;
+  return { name, in: 'query', required, description, schema: exact, example };
 }
 
-function parameterComponents(operation: Operation): [string, object][] {
-  return Object.entries(operation.parameters).map(([name, parameter]) => {
-    const { required, description, example } = parameter;
-    const { description: _, ...bounds } = asSent(parameter.schema);
-    const schema = name === 'cursor' ? { ...bounds, pattern: cursorText } : bounds;
-    const shown = { name, in: 'query', required, description, schema };
-    return [componentName(operation, name), example === undefined ? shown : { ...shown, example }];
-  });
+function jsonBody({ bodies = [], isBodyOptional = false }: Operation): object {
+  const [first, ...others] = bodies.map(({ required, properties }) => ({
+    type: 'object',
+    additionalProperties: false,
+    required,
+    properties,
+  }));
+  const schema = others.length === 0 ? first : { oneOf: [first, ...others] };
+  return { required: !isBodyOptional, content: { 'application/json': { schema } } };
+}
+
+function responseObject({ description, headers, schema, examples }: ApiResponse): object {
+  return {
+    description,
+    headers: Object.fromEntries(headers.map((name) => [name, ref('headers', name)])),
+    content: { 'application/json': { schema, examples } },
+  };
+}
+
+/** Examples say what their codes mean. Without examples, the description does. */
+function refusalObject(refusal: ApiRefusal): object {
+  if (refusal.examples !== undefined) return responseObject(refusal);
+  const listed = refusal.codes.map((code) => `- \`${code}\`: ${everyError[code].when}`);
+  return responseObject({ ...refusal, description: `${refusal.description}\n\n${listed.join('\n')}` });
+}
+
+/** A cursor is base64url without padding. */
+export const cursorText = '^[A-Za-z0-9_-]+$';
+
+const addressText = '^[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#]\\S*$';
+
+/**
+ * Adds to a schema what is true of the values that are sent, even if an import is less strict. Times have no
+ * pattern or length: generators for Python and C# fail on them. Texts have no pattern against control
+ * characters: mocks would make unreadable values from it.
+ */
+export function asSent(schema: FieldSchema): FieldSchema {
+  if (schema.type === 'integer')
+    return { ...schema, format: (schema.maximum ?? 0) < 2 ** 31 ? 'int32' : 'int64' };
+  if (schema.format !== 'uri') return schema;
+  // Addresses are sent as they were imported, including characters that RFC 3986 does not allow.
+  const { format: _, ...address } = schema;
+  return { ...address, pattern: addressText };
 }

@@ -1,14 +1,12 @@
 /** What the document says about each listing. A missing listing does not compile. */
 import { lengths } from '../limits.ts';
-import { basePath, type ListingName, type Operation } from '../operations.ts';
+import { basePath, type ListingName, type ListingOperation } from '../operations.ts';
 import { balanceSchema, brandSchema, type RecordSchema } from '../records.ts';
-import { exampleCursor } from './patterns.ts';
 
 type Example = Readonly<Record<string, unknown>>;
 
 interface ListingText {
   readonly tag: string;
-  readonly description: string;
   readonly record: {
     /** The name of its component. */
     readonly name: string;
@@ -22,6 +20,9 @@ interface ListingText {
   /** How a program calls it with the client. */
   readonly sample: string;
 }
+
+export const exampleCursor =
+  'AfD5TgmJOnp1QN8iRH4Qwyi6EjZbylHRpo9XPnMqeNRF7pjmUHlKGv_hUpK_GTG_xVR6xs6-TDFJG-Xd---GEG_X7XDTM0rqsbYYsA';
 
 /** Examples are records of the sandbox's demo data, so that readers can get them. */
 const exampleBrand = {
@@ -80,7 +81,6 @@ function pagesOf(name: ListingName, first: readonly Example[], last: readonly Ex
 export const listingTexts: Readonly<Record<ListingName, ListingText>> = {
   brands: {
     tag: 'Your brands. A brand is the entity that a customer perceives they are transacting with.',
-    description: 'Lists your brands in ascending order of `id`.',
     record: {
       name: 'Brand',
       description: 'A brand is the entity that a customer perceives they are transacting with.',
@@ -101,10 +101,6 @@ export const listingTexts: Readonly<Record<ListingName, ListingText>> = {
   },
   balances: {
     tag: 'Balances of customers who gave you a grant. Beta: this operation may change.',
-    description:
-      "Lists a customer's balances in ascending order of `id`. A grant from the customer authorizes this. " +
-      'Send its `grant_id`, or leave it out to use any active grant from this customer to you. The grant ' +
-      'is checked on every page. This operation is beta: it may change without a new version.',
     record: {
       name: 'Balance',
       description: 'A balance of a customer.',
@@ -131,7 +127,7 @@ for await (const { amount, currency } of listed) {
 const client = '@partner-network/client';
 
 /** How to call an operation with the client, which no tool can generate from the document, and with curl. */
-export function samplesOf({ name, path, parameters }: Operation) {
+export function samplesOf({ name, path, parameters }: ListingOperation) {
   const source = `import { PartnerNetwork } from '${client}';
 
 const network = new PartnerNetwork({

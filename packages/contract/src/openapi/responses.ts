@@ -1,24 +1,21 @@
-/** The responses: their headers, and every code of the catalogue under its status. */
+/** The responses to partners: their headers, and every code of the catalogue under its status. */
 import { type Environment, keyPrefixes } from '../environments.ts';
 import { type ErrorCode, type ErrorRecord, errorCatalogue, errorRecord } from '../errors.ts';
 import {
   allowedMethods,
   factsOf,
   type ListingName,
-  type Operation,
+  type ListingOperation,
   type Parameter,
   renamingTo,
 } from '../operations.ts';
-import { capitalized } from '../sentence.ts';
+import { type ApiRefusal, type ApiResponse, ref } from './document.ts';
 import { listingTexts } from './listings.ts';
 
-export interface Place {
+/** How a service is set up, for examples that are true of it. */
+export interface Setting {
   readonly environment: Environment;
   readonly publicUrl: string;
-}
-
-/** How a service is set up, for examples that are true of it. */
-export interface Setting extends Place {
   /** A listing that is limited, and its requests per second, for the examples of headers and of the 429. */
   readonly listing: ListingName;
   readonly rate: number;
@@ -34,12 +31,15 @@ const text = { type: 'string', maxLength: 64 };
 const wait = (description: string, maximum: number, example: number) =>
   header(description, true, { type: 'integer', format: 'int32', minimum: 1, maximum, examples: [example] });
 
+export const requestIdHeader = header(
+  'Identifier of this response. Include it when you report a problem.',
+  true,
+  { ...text, format: 'uuid', examples: [exampleRequestId] },
+);
+export const retryAfterHeader = wait('Seconds to wait before a retry.', 3_600, 1);
+
 export const headersIn = ({ listing, rate }: Setting) => ({
-  'X-Request-Id': header('Identifier of this response. Include it when you report a problem.', true, {
-    ...text,
-    format: 'uuid',
-    examples: [exampleRequestId],
-  }),
+  'X-Request-Id': requestIdHeader,
   'RateLimit-Policy': header(
     'The rate limit: `q` requests in any `w` seconds. It is absent if no limit is set.',
     false,
@@ -55,25 +55,18 @@ export const headersIn = ({ listing, rate }: Setting) => ({
     pattern: '^Bearer$',
     examples: ['Bearer'],
   }),
-  'Retry-After': wait('Seconds to wait before a retry.', 3_600, 1),
+  'Retry-After': retryAfterHeader,
   'Retry-After-Ms': wait('Milliseconds to wait before a retry.', 3_600_000, 137),
 });
 
-type HeaderName = keyof ReturnType<typeof headersIn>;
-
-/** Headers that are the same on all responses are left out: generators make a type of each. */
-const onEvery: readonly HeaderName[] = ['X-Request-Id'];
 /** On responses after the rate limit. These include a 403 about a grant, but not a 403 about a scope. */
-const limited: readonly HeaderName[] = ['RateLimit-Policy', 'RateLimit'];
-
-function headersOf(names: readonly HeaderName[]): object {
-  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
-}
+const limited = ['RateLimit-Policy', 'RateLimit'];
 
 interface StatusMeaning {
   readonly name: string;
   readonly description: string;
-  readonly headers?: readonly HeaderName[];
+  /** Besides X-Request-Id. Headers that are the same on all responses are left out: generators make types. */
+  readonly headers?: readonly string[];
 }
 
 const meanings: Readonly<Record<number, StatusMeaning>> = {
@@ -133,11 +126,6 @@ const meanings: Readonly<Record<number, StatusMeaning>> = {
   },
 };
 
-const errorStatuses = Object.keys(meanings).map(Number);
-
-/** The statuses whose examples differ between operations. The other responses are shared. */
-const ownStatuses = [400, 403];
-
 type Fits = (parameter: Parameter) => boolean;
 
 const isText: Fits = ({ isBoundToCursor, schema }) => isBoundToCursor !== false && !('enum' in schema);
@@ -161,7 +149,7 @@ const culprits: Partial<Record<ErrorCode, string | Fits>> = {
   GRANT_CONSUMED: 'grant_id',
 };
 
-function culpritOf({ parameters }: Operation, code: ErrorCode): [string, Parameter] | undefined {
+function culpritOf({ parameters }: ListingOperation, code: ErrorCode): [string, Parameter] | undefined {
   const wanted = culprits[code];
   return Object.entries(parameters).find(([name, parameter]) =>
     typeof wanted === 'function' ? wanted(parameter) : name === wanted,
@@ -169,11 +157,11 @@ function culpritOf({ parameters }: Operation, code: ErrorCode): [string, Paramet
 }
 
 /** The error that an operation gives for a code, with its sentence filled in. */
-export function exampleOf(operation: Operation, code: ErrorCode, setting: Setting): ErrorRecord {
+export function exampleOf(operation: ListingOperation, code: ErrorCode, setting: Setting): ErrorRecord {
   const [name, parameter] = culpritOf(operation, code) ?? [];
   if (name === undefined || parameter === undefined) {
     const { environment, rate } = setting;
-    const { scope } = operation;
+    const { permission: scope } = operation;
     const prefix = keyPrefixes[environment];
     return errorRecord(code, { environment, prefix, scope, rate, requestId: exampleRequestId });
   }
@@ -189,65 +177,45 @@ const together: readonly ErrorCode[] = [
   'UNKNOWN_QUERY_PARAMETER',
 ];
 
-function errorExamples(operation: Operation, status: number, setting: Setting): Record<string, object> {
-  const given = (Object.keys(errorCatalogue) as ErrorCode[])
+function examplesOf(operation: ListingOperation, codes: readonly ErrorCode[], setting: Setting) {
+  const showing = (summary: string, shown: readonly ErrorCode[]) => ({
+    summary,
+    value: { errors: shown.map((code) => exampleOf(operation, code, setting)) },
+  });
+  const several = together.filter((code) => codes.includes(code));
+  return {
+    // First, because a mock answers with the first example.
+    ...(several.length > 0 && {
+      'several-at-once': showing('One error for each invalid parameter.', several),
+    }),
+    ...Object.fromEntries(codes.map((code) => [code, showing(errorCatalogue[code].when, [code])])),
+  };
+}
+
+/** The statuses whose examples differ between operations. The other responses are shared. */
+const ownStatuses = [400, 403];
+
+export function refusalOf(operation: ListingOperation, status: number, setting: Setting): ApiRefusal {
+  const { name, description, headers = [] } = meanings[status]!;
+  const codes = (Object.keys(errorCatalogue) as ErrorCode[])
     .filter((code) => errorCatalogue[code].status === status)
     .filter((code) => !(code in culprits) || culpritOf(operation, code) !== undefined);
-  const showing = (summary: string, codes: readonly ErrorCode[]) => ({
-    summary,
-    value: { errors: codes.map((code) => exampleOf(operation, code, setting)) },
-  });
-  const examples: Record<string, object> = {};
-  // First, because a mock answers with the first example.
-  const several = together.filter((code) => given.includes(code));
-  if (several.length > 0)
-    examples['several-at-once'] = showing('One error for each invalid parameter.', several);
-  for (const code of given) examples[code] = showing(errorCatalogue[code].when, [code]);
-  return examples;
-}
-
-function errorResponse(operation: Operation, status: number, setting: Setting): object {
-  const { description, headers: own = [] } = meanings[status]!;
-  const examples = errorExamples(operation, status, setting);
-  const rates = 'GRANT_NOT_FOUND' in examples ? limited : [];
+  const rates = codes.includes('GRANT_NOT_FOUND') ? limited : [];
   return {
+    name: ownStatuses.includes(status) ? operation.tag + name : name,
     description,
-    headers: headersOf([...onEvery, ...own, ...rates]),
-    content: { 'application/json': { schema: { $ref: '#/components/schemas/ErrorBody' }, examples } },
+    headers: ['X-Request-Id', ...headers, ...rates],
+    schema: ref('schemas', 'ErrorBody'),
+    codes,
+    examples: examplesOf(operation, codes, setting),
   };
 }
 
-function responseName(operation: Operation, status: number): string {
-  const { name } = meanings[status]!;
-  return ownStatuses.includes(status) ? `${capitalized(operation.name)}${name}` : name;
-}
-
-/** Every response but the page, by the name that `responsesOf` refers to. */
-export function errorResponses(operations: readonly Operation[], setting: Setting): Record<string, object> {
-  return Object.fromEntries(
-    operations.flatMap((operation) =>
-      errorStatuses.map((status) => [
-        responseName(operation, status),
-        errorResponse(operation, status, setting),
-      ]),
-    ),
-  );
-}
-
-export function responsesOf(operation: Operation, setting: Setting): Record<string, object> {
-  const page = {
-    description: `A page of ${operation.name}. If it has a cursor, send it back to get the next page.`,
-    headers: headersOf([...onEvery, ...limited]),
-    content: {
-      'application/json': {
-        schema: { $ref: `#/components/schemas/${capitalized(operation.name)}Page` },
-        examples: listingTexts[operation.name].pages(setting.publicUrl),
-      },
-    },
+export function pageOf({ name, tag }: ListingOperation, { publicUrl }: Setting): ApiResponse {
+  return {
+    description: `A page of ${name}. If it has a cursor, send it back to get the next page.`,
+    headers: ['X-Request-Id', ...limited],
+    schema: ref('schemas', `${tag}Page`),
+    examples: listingTexts[name].pages(publicUrl),
   };
-  const errors = errorStatuses.map((status) => [
-    status,
-    { $ref: `#/components/responses/${responseName(operation, status)}` },
-  ]);
-  return { 200: page, ...Object.fromEntries(errors) };
 }

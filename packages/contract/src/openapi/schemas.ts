@@ -1,10 +1,10 @@
 /** The components of records, pages and errors. */
 import { errorCatalogue } from '../errors.ts';
 import { echoedCharacters, lengths, maxErrors, pageSize } from '../limits.ts';
-import { type ListingName, operations } from '../operations.ts';
+import { type ListingName, listings } from '../operations.ts';
 import { errorRecordSchema, nextCursor, type RecordSchema } from '../records.ts';
-import { listingTexts } from './listings.ts';
-import { asSent, cursorText, exampleCursor } from './patterns.ts';
+import { asSent, cursorText } from './document.ts';
+import { exampleCursor, listingTexts } from './listings.ts';
 
 /**
  * The component of a record. It allows additional fields: a new optional field must not break a client that
@@ -64,7 +64,7 @@ const exampleError = {
   field: 'limit',
 };
 
-const texts = operations.map(({ name }) => ({ name, record: listingTexts[name].record }));
+const texts = listings.map(({ name }) => ({ name, record: listingTexts[name].record }));
 
 export const schemas = {
   ...Object.fromEntries(

@@ -20,7 +20,7 @@ import {
   typeOfBody,
 } from '@partner-network/http/body';
 import type { Exchange } from '@partner-network/http/handle';
-import type { Refusal } from '@partner-network/http/refusal';
+import { type Refusal, refusal } from '@partner-network/http/refusal';
 import {
   AccessDenied,
   type ImportAudit,
@@ -38,7 +38,7 @@ import { rejection, shownId } from '../ingest/rejections.ts';
 import { isOutage } from '../ingest/retry.ts';
 import { createAmounts, type Patient, type Take } from './capacity.ts';
 import { IdleRuns } from './idle-runs.ts';
-import { adminRefusal, errorOfRejection, refusalOfBody } from './refusals.ts';
+import { errorOfRejection, refusalOfBody } from './refusals.ts';
 
 interface BatchOptions {
   readonly kind: ImportKind;
@@ -64,7 +64,7 @@ const list = 'application/json';
 const limits = {
   bytes: adminLimits.batchBytes,
   ms: adminLimits.bodySeconds * 1_000,
-  tooLarge: () => adminRefusal('BATCH_TOO_LARGE'),
+  tooLarge: () => refusal('BATCH_TOO_LARGE'),
 };
 
 export class Batches {
@@ -86,7 +86,7 @@ export class Batches {
     const isKnown = type === lines || type === list;
     if (!isKnown || !['identity', 'gzip'].includes(encodingOfBody(exchange))) {
       const types = `${lines} (one record a line) or ${list} (a list), plain or with gzip`;
-      throw adminRefusal('UNSUPPORTED_MEDIA_TYPE', { types });
+      throw refusal('UNSUPPORTED_MEDIA_TYPE', { types });
     }
     requireAnnounced(exchange, limits);
     const patient: Patient = { leftMs: adminBounds.batchWaitMs, response: exchange.response };
@@ -175,7 +175,7 @@ class Seen {
     this.ids.clear();
     for await (const readings of source) {
       count += readings.length;
-      if (count > adminLimits.batchLines) throw adminRefusal('BATCH_TOO_LARGE');
+      if (count > adminLimits.batchLines) throw refusal('BATCH_TOO_LARGE');
       for (const reading of readings) {
         const value = 'value' in reading ? (reading.value as { readonly id?: unknown } | null) : null;
         this.ids.set(reading.line, value?.id);
@@ -226,7 +226,7 @@ function requireFewLines(body: readonly Buffer[]): void {
   let left = adminLimits.batchLines * blankLines;
   for (const piece of body) {
     for (let at = piece.indexOf(lineFeed); at !== -1; at = piece.indexOf(lineFeed, at + 1)) {
-      if (left === 0) throw adminRefusal('BATCH_TOO_LARGE');
+      if (left === 0) throw refusal('BATCH_TOO_LARGE');
       left -= 1;
     }
   }

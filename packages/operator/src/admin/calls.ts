@@ -6,6 +6,7 @@ import {
   adminOperations,
 } from '@partner-network/contract/admin/operations';
 import type { Exchange } from '@partner-network/http/handle';
+import { refusal } from '@partner-network/http/refusal';
 import type { Cursors } from '@partner-network/service/cursors';
 import { type AdminKeyOnFile, ExpiryNotInFuture, type Store, whileLocked } from '@partner-network/store/port';
 import { timeRejection } from '../ingest/rejections.ts';
@@ -15,7 +16,7 @@ import type { BatchSender } from './batch-sender.ts';
 import { requireRole } from './credentials.ts';
 import { type Call, handlers } from './handlers.ts';
 import type { Listed, ListQuery, Page } from './lists.ts';
-import { adminRefusal, notFound, refusalOfBody } from './refusals.ts';
+import { notFound, refusalOfBody } from './refusals.ts';
 import { authorOf, createBodyCheck, type Fields, type Given } from './request.ts';
 
 /** What operations work with. */
@@ -50,7 +51,7 @@ export function createCalls({ store, cursors, batches }: CallParts) {
     read: Read,
   ): Promise<AnswerOf<Id>> => {
     const operation: AdminOperation = adminOperations[id];
-    requireRole(key, operation.role);
+    requireRole(key, operation.permission);
     const { path, query, body: sent } = await read(operation);
     const body = checks[id]!(sent);
     const call: Call = {
@@ -93,8 +94,8 @@ async function readPage<R extends object>(
 
 /** Turns what an operation throws into a refusal. */
 function refusalOf(error: unknown): unknown {
-  if (error instanceof IdConflict) return adminRefusal('ID_CONFLICT', { what: error.what });
-  if (error instanceof KeyNotActive) return adminRefusal('KEY_NOT_ACTIVE', { status: error.status });
+  if (error instanceof IdConflict) return refusal('ID_CONFLICT', { what: error.what });
+  if (error instanceof KeyNotActive) return refusal('KEY_NOT_ACTIVE', { status: error.status });
   if (error instanceof ExpiryNotInFuture)
     return refusalOfBody([timeRejection(error.isInherited ? 'inherited' : 'past', 'expires_at')]);
   return error instanceof Missing ? notFound(`There is no ${error.what} with this id.`) : error;

@@ -12,7 +12,6 @@ import {
 } from '@partner-network/service/auth';
 import type { Journal } from '@partner-network/service/receipts/journal';
 import type { AdminKeyOnFile, Store } from '@partner-network/store/port';
-import { adminRefusal } from './refusals.ts';
 
 /** Finds the stored key that headers carry, if they are not those of the request, or refuses. */
 export type Identify = (exchange: Exchange, rawHeaders?: readonly string[]) => Promise<AdminKeyOnFile>;
@@ -34,7 +33,7 @@ export function createIdentify(
 }
 
 export function requireRole({ role }: AdminKeyOnFile, needed: AdminRole): void {
-  if (!mayUse(role, needed)) throw adminRefusal('INSUFFICIENT_ROLE', { role: needed, own: role });
+  if (!mayUse(role, needed)) throw refusal('INSUFFICIENT_ROLE', { role: needed, own: role });
 }
 
 /** The words for partners would send somebody with a wrong key to the wrong people. */

@@ -5,6 +5,7 @@ import type { AdminOperationId } from '@partner-network/contract/admin/operation
 import { overlapSeconds } from '@partner-network/contract/limits';
 import type { Scope } from '@partner-network/contract/permissions';
 import type { Exchange } from '@partner-network/http/handle';
+import { refusal } from '@partner-network/http/refusal';
 import { environmentOfAdminKey } from '@partner-network/service/auth';
 import type { AdminKeyOnFile, AuditAction, Author, ImportKind, Store } from '@partner-network/store/port';
 import { rejection } from '../ingest/rejections.ts';
@@ -35,7 +36,7 @@ import {
   shownGrant,
   shownKeys,
 } from './lists.ts';
-import { adminRefusal, notFound, refusalOfBody } from './refusals.ts';
+import { notFound, refusalOfBody } from './refusals.ts';
 import type { Answered, Fields } from './request.ts';
 
 /** A request whose role, path, query and body are checked. */
@@ -159,7 +160,7 @@ export const handlers = {
   },
   eraseCustomer: async ({ store, path, body, by }) => {
     const customer_id = path.customer_id!;
-    if (body.confirm !== customer_id) throw adminRefusal('CONFIRMATION_MISMATCH', {}, 'confirm');
+    if (body.confirm !== customer_id) throw refusal('CONFIRMATION_MISMATCH', {}, 'confirm');
     const erased = await store.eraseCustomer(customer_id, by('customers erase'));
     if (erased === undefined && !(await store.isErased(customer_id))) {
       throw notFound('There is no balance or grant of this customer. Check the id.');

@@ -1,18 +1,8 @@
-/** Refusals with the codes of the administrative API, and with those of imports for what a body holds. */
-import { type AdminErrorCode, adminErrorCatalogue } from '@partner-network/contract/admin/errors';
+/** Refusals with the codes of imports, for what a body holds. */
 import type { ErrorRecord } from '@partner-network/contract/errors';
 import { maxErrors } from '@partner-network/contract/limits';
-import { fillIn } from '@partner-network/contract/sentence';
-import { type Errors, Refusal, refusal } from '@partner-network/http/refusal';
+import { type Errors, Refusal, refusalSaying } from '@partner-network/http/refusal';
 import type { Rejection } from '../ingest/rejections.ts';
-
-type Facts = Readonly<Record<string, string | number>>;
-
-export function adminRefusal(code: AdminErrorCode, facts: Facts = {}, field?: string): Refusal {
-  const { status, category, detail } = adminErrorCatalogue[code];
-  const record = { category, code, detail: fillIn(detail, { field, ...facts }), ...(field && { field }) };
-  return new Refusal([record], [], status);
-}
 
 /** An error of a body or of a line, which never repeats a value. */
 export function errorOfRejection({ code, detail, field }: Rejection) {
@@ -28,5 +18,5 @@ export function refusalOfBody(rejections: readonly Rejection[]): Refusal {
 
 /** What the path names does not exist. Its id is not repeated: it may be anything. */
 export function notFound(detail: string): Refusal {
-  return new Refusal([{ ...refusal('NOT_FOUND').errors[0], detail }], [], 404);
+  return refusalSaying('NOT_FOUND', detail);
 }

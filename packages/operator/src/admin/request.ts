@@ -22,7 +22,7 @@ import type { AdminKeyOnFile, AuditAction, Author } from '@partner-network/store
 import { createChecker } from '../ingest/check.ts';
 import { readJson } from '../ingest/json.ts';
 import { dotsRejection, rejection } from '../ingest/rejections.ts';
-import { adminRefusal, refusalOfBody } from './refusals.ts';
+import { refusalOfBody } from './refusals.ts';
 
 /** The status, if it is not 200, and the body of the answer. */
 export interface Answered<Body extends object = object> {
@@ -88,11 +88,11 @@ function withTimes(values: Fields): Fields {
   for (const name of ['since', 'until']) {
     if (values[name] === undefined) continue;
     const time = normalizeTime(String(values[name]));
-    if (time === undefined) throw adminRefusal('INVALID_TIME', {}, name);
+    if (time === undefined) throw refusal('INVALID_TIME', {}, name);
     times[name] = time;
   }
   if (times.until !== undefined && (times.since ?? '') >= times.until) {
-    throw adminRefusal('INVALID_TIME', { field: 'since as a time before until' }, 'since');
+    throw refusal('INVALID_TIME', { field: 'since as a time before until' }, 'since');
   }
   return { ...values, ...times };
 }
@@ -100,7 +100,7 @@ function withTimes(values: Fields): Fields {
 export const bodyLimits = {
   bytes: adminLimits.bodyBytes,
   ms: adminLimits.bodySeconds * 1_000,
-  tooLarge: () => adminRefusal('BODY_TOO_LARGE'),
+  tooLarge: () => refusal('BODY_TOO_LARGE'),
 };
 
 /** Reads the JSON body of an operation. Undefined if it has none and may be without. */
@@ -110,7 +110,7 @@ async function readJsonBody(
 ): Promise<unknown> {
   if (bodies.length === 0 || (isBodyOptional && !hasBody(exchange))) return undefined;
   if (typeOfBody(exchange) !== 'application/json' || encodingOfBody(exchange) !== 'identity') {
-    throw adminRefusal('UNSUPPORTED_MEDIA_TYPE', { types: 'application/json, without an encoding' });
+    throw refusal('UNSUPPORTED_MEDIA_TYPE', { types: 'application/json, without an encoding' });
   }
   return parse(Buffer.concat(await readBody(exchange, bodyLimits)));
 }

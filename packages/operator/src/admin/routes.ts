@@ -1,5 +1,6 @@
 /** Finds what answers a path, such as `/partners/{id}`. */
 import {
+  type AdminOperation,
   type AdminOperationId,
   adminBasePath,
   adminOperations,
@@ -64,10 +65,10 @@ function placeBelow<Id>(place: Place<Id>, segment: string): Place<Id> {
   return found;
 }
 
-const operations = Object.entries(adminOperations) as [AdminOperationId, { method: string; path: string }][];
+const operations = Object.entries(adminOperations) as [AdminOperationId, AdminOperation][];
 
 /** Finds the operations of a path of the API. */
 export const matchPath = createPaths(
   adminBasePath,
-  operations.map(([id, { method, path }]) => ({ id, method, path })),
+  operations.map(([id, { method, path }]) => ({ id, method, path: path.slice(adminBasePath.length) })),
 );

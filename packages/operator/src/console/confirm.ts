@@ -86,7 +86,7 @@ async function change(visit: Visit, action: Action): Promise<Outcome> {
 export function pagesOf(action: Action) {
   const { operation, path } = action;
   const ask = async (visit: Visit) => {
-    requireRole(visit.session.key, adminOperations[operation].role);
+    requireRole(visit.session.key, adminOperations[operation].permission);
     return confirmPage(visit, action, await action.subject(visit));
   };
   const make = (visit: Visit) => change(visit, action);

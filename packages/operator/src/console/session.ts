@@ -7,12 +7,11 @@ import { holdsKey } from '@partner-network/common/text';
 import { isPast, toTime } from '@partner-network/common/times';
 import { encodingOfBody, readBody, typeOfBody } from '@partner-network/http/body';
 import type { Exchange } from '@partner-network/http/handle';
-import { Refusal } from '@partner-network/http/refusal';
+import { Refusal, refusal } from '@partner-network/http/refusal';
 import { headerValues } from '@partner-network/http/request';
 import { digestOfKey } from '@partner-network/service/auth';
 import type { CursorScope, Cursors } from '@partner-network/service/cursors';
 import type { AdminKeyOnFile, Store } from '@partner-network/store/port';
-import { adminRefusal } from '../admin/refusals.ts';
 import { bodyLimits } from '../admin/request.ts';
 
 const cookieName = 'partner_network_console';
@@ -124,7 +123,7 @@ const formType = 'application/x-www-form-urlencoded';
 /** The fields of a form. */
 export async function readForm(exchange: Exchange): Promise<URLSearchParams> {
   const isForm = typeOfBody(exchange) === formType && encodingOfBody(exchange) === 'identity';
-  if (!isForm) throw adminRefusal('UNSUPPORTED_MEDIA_TYPE', { types: `${formType}, without an encoding` });
+  if (!isForm) throw refusal('UNSUPPORTED_MEDIA_TYPE', { types: `${formType}, without an encoding` });
   const body = Buffer.concat(await readBody(exchange, bodyLimits));
   return new URLSearchParams(isUtf8(body) ? body.toString() : '');
 }

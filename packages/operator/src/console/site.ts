@@ -96,7 +96,7 @@ export class ConsoleSite {
       form,
       call: async (id, given = {}) =>
         (await call(id, { key, exchange }, (operation) => checkGiven(operation, given))).body,
-      may: (id) => mayUse(key.role, adminOperations[id].role),
+      may: (id) => mayUse(key.role, adminOperations[id].permission),
       reads: this.#reads,
     });
     if ('to' in outcome) return redirect(exchange, outcome.to);

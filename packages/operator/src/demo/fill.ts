@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { OperatorError } from '@partner-network/common/errors';
 import { toTime } from '@partner-network/common/times';
 import type { ErrorCode } from '@partner-network/contract/errors';
-import type { Operation } from '@partner-network/contract/operations';
+import type { ListingOperation } from '@partner-network/contract/operations';
 import { digestOfKey } from '@partner-network/service/auth';
 import {
   AlreadyExists,
@@ -79,7 +79,7 @@ const mostHours = 30 * dayHours;
 /** The answers that a key gets in a usual hour, and for balances the customers. */
 interface Stream {
   readonly key: (typeof demoKeys)[number]['id'];
-  readonly operation: Operation['id'];
+  readonly operation: ListingOperation['id'];
   readonly code: 'OK' | ErrorCode;
   readonly perHour: number;
   readonly customers?: readonly number[];

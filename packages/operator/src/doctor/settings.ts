@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, isIP } from 'node:net';
 import { asOne, type Finding, failed, ok, warning } from '@partner-network/common/finding';
 import { originOf } from '@partner-network/common/text';
-import { operations } from '@partner-network/contract/operations';
+import { listings } from '@partner-network/contract/operations';
 import { databaseConfig } from '@partner-network/service/settings/database';
 import { everyInterface } from '@partner-network/service/settings/listen';
 import { isPublicAddress } from '@partner-network/service/settings/public-address';
@@ -50,7 +50,7 @@ export async function checkSettings(config: DoctorConfig): Promise<Finding> {
   if (isProduction && config['brands-rate'] === 0) {
     findings.push(warning('List brands has no rate limit in production.', 'Remove --brands-rate 0.'));
   }
-  for (const { name, defaultRate } of operations) {
+  for (const { name, defaultRate } of listings) {
     const rate = config[`${name}-rate`];
     if (defaultRate > 0 && rate > defaultRate) {
       const detail = `--${name}-rate ${rate} is above the rate of the specification, ${defaultRate}.`;

@@ -1,7 +1,11 @@
 /** Who may send what to the administrative API. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type AdminOperationId, adminOperations } from '@partner-network/contract/admin/operations';
+import {
+  type AdminOperationId,
+  adminBasePath,
+  adminOperations,
+} from '@partner-network/contract/admin/operations';
 import { adminRoles, mayUse } from '@partner-network/contract/permissions';
 import { adminKeyOf, digestOfKey } from '../../../service/src/auth.ts';
 import { adminKeys } from '../../../testkit/admin/started.ts';
@@ -15,11 +19,11 @@ const all = Object.entries(adminOperations) as [AdminOperationId, { method: stri
 test('every operation refuses every other role before it looks at anything else', async (t) => {
   const { send } = await adminScene(t, 'sqlite');
   for (const [id, { method, path }] of all) {
-    const needed = adminOperations[id].role;
+    const needed = adminOperations[id].permission;
     for (const role of adminRoles.filter((role) => !mayUse(role, needed))) {
       // The query, the body and its type are wrong, too, and the answer does not mention it.
       const wrong = { role, method, headers: { 'content-type': 'text/plain' } };
-      const place = path.replaceAll(/\{\w+\}/g, '%ff');
+      const place = path.slice(adminBasePath.length).replaceAll(/\{\w+\}/g, '%ff');
       const answer = await send(`${place}?unknown=1`, {
         ...wrong,
         ...(method !== 'GET' && { body: 'not JSON' }),
@@ -32,7 +36,7 @@ test('every operation refuses every other role before it looks at anything else'
 
 test('an INGEST key may send batches and nothing else; an ADMIN key may send everything', () => {
   for (const [id] of all) {
-    const { role } = adminOperations[id];
+    const { permission: role } = adminOperations[id];
     assert.equal(mayUse('INGEST', role), id.startsWith('send'), id);
     assert.ok(mayUse('ADMIN', role), id);
   }

@@ -26,7 +26,7 @@ test('a change is offered to its roles only, and others get 403', async (t) => {
   for (const role of ['VIEWER', 'SUPPORT', 'ADMIN'] as const) {
     const browser = await as(role);
     for (const [id, page, path, fields] of changes) {
-      const isAllowed = mayUse(role, adminOperations[id].role);
+      const isAllowed = mayUse(role, adminOperations[id].permission);
       const { text } = await browser.get(`/console${page}`);
       assert.equal(text.includes(`href="/console${path}"`), isAllowed, `${role} ${path}`);
       assert.equal((await browser.get(`/console${path}`)).status, isAllowed ? 200 : 403);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { filtersOf, operations } from '@partner-network/contract/operations';
+import { filtersOf, listings } from '@partner-network/contract/operations';
 import { pagesFor, read } from '../../../../test/sources.ts';
 import * as lists from '../../src/commands/lists.ts';
 
@@ -9,7 +9,7 @@ const others: Readonly<Record<string, string>> = { customer_id: 'customer' };
 
 test('every filter of a listing is a flag of its command, and is described to partners', () => {
   const commands = { brands: lists.listBrands, balances: lists.listBalances };
-  for (const operation of operations) {
+  for (const operation of listings) {
     const page = pagesFor('partners').find((file) =>
       file.endsWith(`reference/partners/${operation.name}.md`),
     )!;

@@ -1,12 +1,12 @@
 import { type Metric, metric, metricOf, type Reading } from '@partner-network/common/observability/metric';
 import type { Environment } from '@partner-network/contract/environments';
-import type { Operation } from '@partner-network/contract/operations';
+import type { ListingName } from '@partner-network/contract/operations';
 import type { Logger } from 'pino';
 import { createMemoryLimiter, type Limiter } from './rate-limit.ts';
 import type { RedisLink } from './redis/link.ts';
 import type { RedisAddress } from './redis/url.ts';
 
-type ByOperation<T> = Readonly<Partial<Record<Operation['name'], T>>>;
+type ByOperation<T> = Readonly<Partial<Record<ListingName, T>>>;
 
 interface LimiterConfig {
   readonly environment: Environment;
@@ -21,7 +21,7 @@ interface LimiterConfig {
 export type OpenLimiters = Awaited<ReturnType<typeof openLimiters>>;
 
 export async function openLimiters({ environment, rates, instances = 1, redis }: LimiterConfig, log: Logger) {
-  const limited = Object.entries(rates).filter(([, rate]) => rate > 0) as [Operation['name'], number][];
+  const limited = Object.entries(rates).filter(([, rate]) => rate > 0) as [ListingName, number][];
   const needsRedis = redis !== undefined && limited.length > 0;
   // A process without Redis does not load it.
   const shared = needsRedis ? await import('./redis/link.ts') : undefined;

@@ -3,8 +3,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { type Environment, keyPrefixes } from '@partner-network/contract/environments';
-import type { Rates } from '@partner-network/contract/openapi/document';
-import { openApiPath, operations, sandboxOrigin } from '@partner-network/contract/operations';
+import type { Rates } from '@partner-network/contract/openapi/partners';
+import { listings, openApiPath, sandboxOrigin } from '@partner-network/contract/operations';
 import { fillIn } from '@partner-network/contract/sentence';
 import {
   type Body,
@@ -85,9 +85,9 @@ export function referenceRoutes(surroundings: Surroundings, rates: Rates): [stri
   const stored = bodyOfBrotli(() => readFile(new URL('library.js.br', folder)));
   // A demo key works only in a sandbox with the demo data.
   const offered = environment === 'sandbox' ? demoKey : undefined;
-  const document = async () => {
-    const { openApiDocument } = await import('@partner-network/contract/openapi/document');
-    return openApiDocument({ environment, publicUrl: publicUrl() }, rates);
+  const api = async () => {
+    const { partnersApi } = await import('@partner-network/contract/openapi/partners');
+    return partnersApi({ environment, publicUrl: publicUrl() }, rates);
   };
   const read = async (guidesAt: string) => {
     const { readGuides } = await import('./guides.ts');
@@ -105,7 +105,7 @@ export function referenceRoutes(surroundings: Surroundings, rates: Rates): [stri
   });
   const guides = bodyOf(async () => {
     const shown = (await read('docs/guides/')).map(({ name, group, title, text, summary }) => {
-      const isOfListing = operations.some((operation) => operation.name === name);
+      const isOfListing = listings.some((operation) => operation.name === name);
       return { name, group, title, text: isOfListing ? text : summary };
     });
     return Buffer.from(JSON.stringify({ demoKey: offered, guides: shown }));
@@ -124,12 +124,15 @@ export function referenceRoutes(surroundings: Surroundings, rates: Rates): [stri
   });
   const page = bodyOf(async () => {
     const { plainReference } = await import('./plain.ts');
-    const plain = plainReference(await document(), await read('docs/guides/'));
+    const plain = plainReference(await api(), await read('docs/guides/'));
     return Buffer.from(fillIn(pageTemplate, { ...relativeFiles, ...plain, nonce: '{nonce}' }));
   });
-  const openApi = bodyOf(async () => Buffer.from(JSON.stringify(await document())));
+  const document = bodyOf(async () => {
+    const { openApi } = await import('@partner-network/contract/openapi/document');
+    return Buffer.from(JSON.stringify(openApi(await api())));
+  });
   return [
-    [openApiPath, bodyRoute(openApi, ['Content-Type', json, 'Cache-Control', 'public, max-age=300'])],
+    [openApiPath, bodyRoute(document, ['Content-Type', json, 'Cache-Control', 'public, max-age=300'])],
     ['/docs', pageRoute(page)],
     [libraryPath, fileRoute(stored, javascript, oneYear)],
     [guidesPath, fileRoute(guides, json, 'no-cache')],

@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import { httpBounds } from '@partner-network/common/bounds/http';
 import { maskKeys, originOf } from '@partner-network/common/text';
 import { within } from '@partner-network/common/timeout';
-import { basePath, operations } from '@partner-network/contract/operations';
+import { basePath, listings } from '@partner-network/contract/operations';
 import { redirect } from '@partner-network/http/content';
 import {
   type Answer,
@@ -179,7 +179,7 @@ const targetOf = (path: string, query: string) => (query === '' ? path : `${path
 
 /** The page in a response. Undefined if the response has none. */
 function pageOf({ method, rest, query }: Rehearsed, usual: Omit<Page, 'listing' | 'query'>) {
-  const listing = operations.find(({ path }) => path === rest)?.name;
+  const listing = listings.find(({ path }) => path === rest)?.name;
   const hasPage = listing !== undefined && method === 'GET' && usual.status === 200;
   return hasPage ? { ...usual, listing, query } : undefined;
 }

@@ -45,7 +45,7 @@ export function listingRoute(parts: PipelineParts, keyCache: KeyCache, listing: 
     exchange.key = key;
     requireValid(key, nowMs());
     journal.noteUse(key.id, nowMs());
-    requireScope(key, operation.scope);
+    requireScope(key, operation.permission);
     await admit(limiter, operation.name, key.partnerId, exchange.headers);
 
     const parameters = parseParameters(operation, exchange.query);

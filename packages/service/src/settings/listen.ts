@@ -10,7 +10,7 @@ import {
   type Values,
   wholeNumber,
 } from '@partner-network/common/command-line/options';
-import { type ListingName, operations } from '@partner-network/contract/operations';
+import { type ListingName, listings } from '@partner-network/contract/operations';
 
 export const largestPort = 65_535;
 /** Not empty: an empty host would listen on every interface. */
@@ -26,7 +26,7 @@ type RateSettings = { readonly [Name in ListingName as `${Name}-rate`]: Option<n
 
 /** `--brands-rate`, `--balances-rate`: one for each listing of the contract. */
 const rateSettings = Object.fromEntries(
-  operations.map(({ name, defaultRate }) => [
+  listings.map(({ name, defaultRate }) => [
     `${name}-rate`,
     setting(
       'N',
@@ -53,7 +53,7 @@ export const listenSettings = {
 
 /** Requests per second of one partner, for each listing. */
 export function ratesOf(config: Values<RateSettings>): Readonly<Partial<Record<ListingName, number>>> {
-  return Object.fromEntries(operations.map(({ name }) => [name, config[`${name}-rate`]]));
+  return Object.fromEntries(listings.map(({ name }) => [name, config[`${name}-rate`]]));
 }
 
 /** The flags for the address of probes and metrics. */

@@ -1,7 +1,7 @@
 /** Wraps the store, the limiters and the routes of the service, so that each call becomes a span. */
 import type { SpanContext } from '@opentelemetry/api';
 import { inside, note, type Span, traced } from '@partner-network/common/observability/span';
-import { operations } from '@partner-network/contract/operations';
+import { listings } from '@partner-network/contract/operations';
 import type { Exchange, Route } from '@partner-network/http/handle';
 import { headerValues } from '@partner-network/http/request';
 import type { Reads } from '@partner-network/store/port';
@@ -15,7 +15,7 @@ interface Parts {
 
 /** Traces the reads of a request, which are the key and the page of each listing, and the limiters. */
 export function tracedParts<P extends Parts>(parts: P, { databaseSystem }: Tracing): P {
-  const reads = (['findKey', ...operations.map(({ id }) => id)] as const).map((name) => {
+  const reads = (['findKey', ...listings.map(({ id }) => id)] as const).map((name) => {
     const attributes = { 'db.system.name': databaseSystem, 'db.operation.name': name };
     const read = parts.store[name] as (query: unknown) => Promise<unknown>;
     return [name, (query: unknown) => traced(`store ${name}`, 'client', attributes, () => read(query))];

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { filtersOf, operationByName } from '@partner-network/contract/operations';
+import { filtersOf, listingByName } from '@partner-network/contract/operations';
 import { storeBounds } from '../../../common/src/bounds/store.ts';
 import { byTest, createdAt, keys } from '../../../testkit/fixtures/fixture.ts';
 import { assertRefused, assertUnavailable, errorsOf } from '../../../testkit/fixtures/http.ts';
@@ -34,7 +34,7 @@ for (const [listing, query, keyWithScope, keyWithoutScope] of listings) {
 
     test('every filter selects records: a value that no record has changes the answer', async () => {
       const all = await list(query, { key: keys.acme });
-      for (const name of filtersOf(operationByName[listing])) {
+      for (const name of filtersOf(listingByName[listing])) {
         const search = new URLSearchParams(query);
         search.set(name, 'of no record');
         const answer = await list(`?${search}`, { key: keys.acme });
@@ -74,7 +74,7 @@ for (const [listing, query, keyWithScope, keyWithoutScope] of listings) {
       for (const anyQuery of [query, '?limit=x']) {
         const answer = await list(anyQuery, { key: keyWithoutScope });
         assertRefused(answer, 403, 'INSUFFICIENT_SCOPES');
-        assert.ok(errorsOf(answer)[0]!.detail.includes(operationByName[listing].scope));
+        assert.ok(errorsOf(answer)[0]!.detail.includes(listingByName[listing].permission));
       }
     });
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openApiDocument } from '@partner-network/contract/openapi/document';
+import { openApi } from '@partner-network/contract/openapi/document';
+import { partnersApi } from '@partner-network/contract/openapi/partners';
 import { openApiPath } from '@partner-network/contract/operations';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { exchangeOf } from '../../../testkit/fixtures/http.ts';
@@ -22,7 +23,7 @@ test('the OpenAPI document needs no key, and has the address and the rates of th
   assert.equal(headers['cache-control'], 'public, max-age=300');
   assert.equal(headers.ratelimit, undefined);
   assert.equal(headers['content-length'], String(Buffer.byteLength(text)));
-  const expected = openApiDocument({ environment: 'sandbox', publicUrl }, rates);
+  const expected = openApi(partnersApi({ environment: 'sandbox', publicUrl }, rates));
   assert.deepEqual(JSON.parse(text), JSON.parse(JSON.stringify(expected)));
   assert.equal((await call(openApiPath, { key: keys.acmeRevoked })).text, text, 'a key changes nothing');
 });

@@ -1,7 +1,7 @@
 /** The reference in a real browser: what it shows, what it sends and what it stores. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { operations, type Parameter } from '@partner-network/contract/operations';
+import { listings, type Parameter } from '@partner-network/contract/operations';
 import type { Locator, Page, Request } from 'playwright-core';
 import { acmeBrands, keys } from '../../../testkit/fixtures/fixture.ts';
 import { pluck } from '../../../testkit/fixtures/pluck.ts';
@@ -59,7 +59,7 @@ test('the reference, in a browser', needsChromium, async (t) => {
   });
 
   await t.test('an operation shows a page with a cursor, and the default of limit', async () => {
-    for (const { name } of operations) {
+    for (const { name } of listings) {
       const section = page.locator(`section[id$="/GET/${name}"]`);
       await section.locator('.response-card').getByText('"cursor"').waitFor();
       await section.getByText('Default: 50.').waitFor();
@@ -124,7 +124,7 @@ test('the reference, in a browser', needsChromium, async (t) => {
     assert.deepEqual([databases, caches], [[], []]);
   });
 
-  for (const operation of operations) {
+  for (const operation of listings) {
     await t.test(`the form of ${operation.name} sends what is typed, and nothing else`, async () => {
       await page.route(`${origin}/network/v1/b*`, (route) => route.fulfill({ json: {} }));
       // The query makes the browser load the page again, without the form that is open.

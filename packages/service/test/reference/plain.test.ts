@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { errorCatalogue } from '@partner-network/contract/errors';
-import { openApiDocument } from '@partner-network/contract/openapi/document';
+import { partnersApi } from '@partner-network/contract/openapi/partners';
 import { scopeMeanings } from '@partner-network/contract/permissions';
 import { balanceSchema, brandSchema } from '@partner-network/contract/records';
 import { publicUrl, startTestService } from '../../../testkit/service/service.ts';
@@ -11,8 +11,7 @@ import { rendered } from '../../src/reference/markdown.ts';
 import { plainReference } from '../../src/reference/plain.ts';
 
 const place = { environment: 'sandbox', publicUrl: 'https://network.example' } as const;
-const document = openApiDocument(place, { brands: 50 });
-const { plain } = plainReference(document, []);
+const { plain } = plainReference(partnersApi(place, { brands: 50 }), []);
 const [introduction = '', brands = '', balances = ''] = plain.split('<section ');
 
 /** The text of an entry of a list, without its tags. */

@@ -5,10 +5,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  type ListingOperation,
   listBalances,
   listBrands,
-  type Operation,
-  operations,
+  listings,
   type Parameter,
 } from '@partner-network/contract/operations';
 import { scopes } from '@partner-network/contract/permissions';
@@ -28,7 +28,7 @@ const key: KeyOnFile = { id: 'key', partnerId: 'acme', scopes, ...standing };
 type Query = Readonly<Record<string, string>>;
 
 /** Calls the pipeline of an operation; its pages have one record and always a cursor. */
-function callerOf(operation: Operation, nowMs = Date.now, overload?: PipelineParts['overload']) {
+function callerOf(operation: ListingOperation, nowMs = Date.now, overload?: PipelineParts['overload']) {
   const route = listingRoute(
     {
       environment: 'sandbox',
@@ -63,7 +63,7 @@ function valuesOf({ schema }: Parameter): [string, string] {
 }
 
 /** The operation, with a second value for each enum. */
-function widened(operation: Operation): Operation {
+function widened(operation: ListingOperation): ListingOperation {
   const parameters = Object.entries(operation.parameters).map(([name, parameter]) => {
     const { schema } = parameter;
     const isEnum = schema.type === 'string' && schema.enum !== undefined;
@@ -72,7 +72,7 @@ function widened(operation: Operation): Operation {
   return { ...operation, parameters: Object.fromEntries(parameters) };
 }
 
-for (const operation of operations) {
+for (const operation of listings) {
   const call = callerOf(widened(operation));
   const parameters = Object.entries(operation.parameters).filter(([name]) => name !== 'cursor');
   const all = Object.fromEntries(parameters.map(([name, parameter]) => [name, valuesOf(parameter)[0]]));

@@ -1,6 +1,6 @@
 /** Promises about every answer of the run, and about the OpenAPI document. They come last. */
 import { keyPrefixPattern } from '@partner-network/contract/environments';
-import { operations } from '@partner-network/contract/operations';
+import { listings } from '@partner-network/contract/operations';
 import { balanceSchema, brandSchema } from '@partner-network/contract/records';
 import { Cases, type Check, requireErrors } from '../case.ts';
 import { canonical, contentOf, type Schema } from '../json.ts';
@@ -47,7 +47,7 @@ const described: Check = async (probe) => {
   const isDescribed = isRecord('Brand', brandSchema) && isRecord('Balance', balanceSchema);
   const namesOf = (list: readonly Schema[] = []) =>
     list.map(({ $ref = '', name }) => name ?? components?.parameters?.[$ref.split('/').at(-1)]?.name);
-  const hasParameters = operations.every(({ name, parameters }) => {
+  const hasParameters = listings.every(({ name, parameters }) => {
     const names = namesOf(paths?.[`/${name}`]?.get?.parameters);
     return Object.keys(parameters).every((parameter) => names.includes(parameter));
   });

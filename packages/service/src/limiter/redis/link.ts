@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { limiterBounds } from '@partner-network/common/bounds/service';
 import { createFailureLog } from '@partner-network/common/observability/log';
 import type { Environment } from '@partner-network/contract/environments';
-import type { Operation } from '@partner-network/contract/operations';
+import type { ListingName } from '@partner-network/contract/operations';
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import {
@@ -117,7 +117,7 @@ export function instancesKey(environment: Environment): string {
 export function createRedisLimiter(
   link: RedisLink,
   environment: Environment,
-  operation: Operation['name'],
+  operation: ListingName,
   ratePerSecond: number,
 ): Limiter {
   const keyPrefix = `partner-network:${environment}:${operation}:`;

@@ -2,7 +2,7 @@
 
 import { importValues } from '../../packages/operator/src/ingest/import.ts';
 import { digestOfKey, newApiKey } from '../../packages/service/src/auth.ts';
-import { parseDatabaseUrl } from '../../packages/store/src/address.ts';
+import { type OpenOptions, parseDatabaseUrl, toUpdate } from '../../packages/store/src/address.ts';
 import { openStore } from '../../packages/store/src/engines.ts';
 import type { ApiKey, Grant, Store } from '../../packages/store/src/port.ts';
 import { createAdminKeys } from '../../packages/testkit/admin/started.ts';
@@ -134,12 +134,12 @@ export const steadyKeys: Readonly<Record<PartnerId, IssuedKey>> = {
   zenith: newKey('zenith', 'KEY_zenith'),
 };
 
-export async function openWorld(url: string, purpose: 'command' | 'migrate' = 'command'): Promise<Store> {
-  return openStore(parseDatabaseUrl(url)!, 'sandbox', purpose);
+export async function openWorld(url: string, options: OpenOptions = {}): Promise<Store> {
+  return openStore(parseDatabaseUrl(url)!, 'sandbox', options);
 }
 
 export async function fillWorld(url: string): Promise<void> {
-  const store = await openWorld(url, 'migrate');
+  const store = await openWorld(url, toUpdate);
   try {
     for (const id of partners) {
       await store.createPartner({ id, name: id, created_at: createdAt }, byChaos);

@@ -5,7 +5,7 @@ import { type AdminOperation, adminOperations } from '@partner-network/contract/
 import { adminRoles } from '@partner-network/contract/permissions';
 import fc from 'fast-check';
 import { openAdmin } from '../../packages/operator/src/console/serve.ts';
-import { parseDatabaseUrl } from '../../packages/store/src/address.ts';
+import { parseDatabaseUrl, toAdminister } from '../../packages/store/src/address.ts';
 import { openStore } from '../../packages/store/src/engines.ts';
 import { assertDocumented } from '../../packages/testkit/admin/documented.ts';
 import { adminKeys, createAdminKeys } from '../../packages/testkit/admin/started.ts';
@@ -113,7 +113,7 @@ async function serve(lifetime: Lifetime) {
   const { store: filled, path } = await openFuzzStore(lifetime);
   await createAdminKeys(filled);
   const database = parseDatabaseUrl(`sqlite:${path}`)!;
-  const store = await openStore(database, 'sandbox', 'admin');
+  const store = await openStore(database, 'sandbox', toAdminister);
   const { log, leaks } = searchedLog({ ...keys, ...adminKeys });
   const opened = new AsyncDisposableStack();
   const settings = { listener: { host: '127.0.0.1', port: 0 }, publicUrl: undefined, database };

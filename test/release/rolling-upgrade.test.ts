@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { browserAt } from '../../packages/operator/test/console/scene.ts';
 import { apiKeyOf } from '../../packages/service/src/auth.ts';
-import { parseDatabaseUrl } from '../../packages/store/src/address.ts';
+import { parseDatabaseUrl, toUpdate } from '../../packages/store/src/address.ts';
 import { openStore } from '../../packages/store/src/engines.ts';
 import { migrate, migrations, requireCurrent } from '../../packages/store/src/postgres/migrate.ts';
 import { adminKeys, createAdminKeys, startAdmin } from '../../packages/testkit/admin/started.ts';
@@ -131,7 +131,7 @@ test('instances of the last release and of this version serve one database', nee
   if (schemaOf(release, 'postgres') < migrations.current) {
     assertFailed(await run(serving(url)), 1, /run "partner-network migrate" first/);
   }
-  const store = await openStore(parseDatabaseUrl(url)!, 'sandbox', 'migrate');
+  const store = await openStore(parseDatabaseUrl(url)!, 'sandbox', toUpdate);
   t.after(() => store.close());
   send('after');
   const next = await serveSandbox(t, url, flags);

@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { listBrands } from '@partner-network/contract/operations';
 import { oneOf, optional, wholeNumber } from '../../../packages/common/src/command-line/options.ts';
 import { createUsageCounter } from '../../../packages/service/src/receipts/journal.ts';
-import { parseDatabaseUrl } from '../../../packages/store/src/address.ts';
+import { parseDatabaseUrl, toUpdate } from '../../../packages/store/src/address.ts';
 import { openStore } from '../../../packages/store/src/engines.ts';
 import { createAdminKeys, type StartedAdmin, startAdmin } from '../../../packages/testkit/admin/started.ts';
 import { fillFixture, keys } from '../../../packages/testkit/fixtures/fixture.ts';
@@ -65,7 +65,7 @@ interface Scene {
 async function openScene(engine: Engine): Promise<Scene> {
   const server = engine === 'postgres' ? await startPostgres(wholeRun) : undefined;
   const url = server?.url() ?? `sqlite:${join(temporaryFolder(wholeRun), 'bench.db')}`;
-  const store = await openStore(parseDatabaseUrl(url)!, 'sandbox', 'migrate');
+  const store = await openStore(parseDatabaseUrl(url)!, 'sandbox', toUpdate);
   await createAdminKeys(store);
   await store.close();
   const admin = await startAdmin(wholeRun, url, ['--log-level', 'warn']);
@@ -155,7 +155,7 @@ async function measureMemory({ url }: Scene): Promise<number> {
 }
 
 async function measureNeighbors({ url, admin }: Scene): Promise<number> {
-  const store = await openStore(parseDatabaseUrl(url)!, 'sandbox', 'command');
+  const store = await openStore(parseDatabaseUrl(url)!, 'sandbox');
   await fillFixture(store);
   await store.close();
   const service = await startService(url, ['--environment', 'sandbox', '--brands-rate', '1000']);

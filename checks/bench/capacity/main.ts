@@ -8,7 +8,7 @@ import { flag, wholeNumber } from '../../../packages/common/src/command-line/opt
 import { digestOfKey } from '../../../packages/service/src/auth.ts';
 import { openLimiters } from '../../../packages/service/src/limiter/open.ts';
 import { parseRedisUrl } from '../../../packages/service/src/limiter/redis/url.ts';
-import { parseDatabaseUrl } from '../../../packages/store/src/address.ts';
+import { parseDatabaseUrl, toServe } from '../../../packages/store/src/address.ts';
 import { openStore } from '../../../packages/store/src/engines.ts';
 import * as postgres from '../../../packages/testkit/servers/postgres-start.ts';
 import { needsOwnRedis, startRedis } from '../../../packages/testkit/servers/redis.ts';
@@ -42,7 +42,7 @@ async function openStage() {
   const flags = ['--replica', replica.url(), '--redis', redis.url, '--brands-rate', '10000'];
   const listener = await startService(primary.url(), flags);
   const options = { replicas: [], connections: workers, keepsSession: true };
-  const store = await openStore(parseDatabaseUrl(primary.url())!, 'production', 'serve', options);
+  const store = await openStore(parseDatabaseUrl(primary.url())!, 'production', { ...toServe, ...options });
   wholeRun.after(() => store.close());
   const config = {
     environment: 'sandbox',

@@ -3,7 +3,7 @@ import { createReadStream, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { readLines } from '../../../packages/operator/src/ingest/lines.ts';
-import { parseDatabaseUrl } from '../../../packages/store/src/address.ts';
+import { parseDatabaseUrl, toUpdate } from '../../../packages/store/src/address.ts';
 import { openStore } from '../../../packages/store/src/engines.ts';
 import { executable } from '../../../packages/testkit/fixtures/run.ts';
 import { onConnection } from '../../../packages/testkit/servers/postgres-start.ts';
@@ -44,7 +44,7 @@ async function runImport(url: string, file: string, folder: string): Promise<Out
 }
 
 async function migrate(url: string): Promise<void> {
-  await (await openStore(parseDatabaseUrl(url)!, 'production', 'migrate')).close();
+  await (await openStore(parseDatabaseUrl(url)!, 'production', toUpdate)).close();
 }
 
 export async function postgresLoader(url: string, psql: string, folder: string): Promise<Loader> {

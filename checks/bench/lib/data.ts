@@ -2,7 +2,7 @@
 
 import { importValues } from '../../../packages/operator/src/ingest/import.ts';
 import { digestOfKey, newApiKey } from '../../../packages/service/src/auth.ts';
-import { parseDatabaseUrl } from '../../../packages/store/src/address.ts';
+import { parseDatabaseUrl, toUpdate } from '../../../packages/store/src/address.ts';
 import { openStore } from '../../../packages/store/src/engines.ts';
 import type { Store } from '../../../packages/store/src/port.ts';
 
@@ -28,7 +28,7 @@ export function newPartners(count: number, customersOfPartner = 0) {
 
 /** Creates a database. The partners share the brands equally. */
 export async function fillDatabase(url: string, partners: readonly Partner[], brands: number): Promise<void> {
-  const store = await openStore(parseDatabaseUrl(url)!, 'production', 'migrate');
+  const store = await openStore(parseDatabaseUrl(url)!, 'production', toUpdate);
   for (const partner of partners) await fillPartner(store, partner, brands / partners.length);
   await store.close();
 }

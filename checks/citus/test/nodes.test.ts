@@ -1,8 +1,10 @@
 /** What /readyz and doctor say of a cluster: nodes that do not answer, tables and settings. */
+
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertFinding, findingsOf } from '../../../packages/operator/test/doctor/examined.ts';
 import { instanceOn } from '../../../packages/operator/test/doctor/instance.ts';
+import { type OpenOptions, toDistribute, toUpdate } from '../../../packages/store/src/address.ts';
 import { openStore } from '../../../packages/store/src/engines.ts';
 import { type CitusCluster, startCluster } from '../../../packages/testkit/citus/cluster.ts';
 import { until } from '../../../packages/testkit/fixtures/until.ts';
@@ -14,7 +16,7 @@ let cluster: CitusCluster;
 let count = 0;
 
 /** A database of the role `owner`, with or without distributed tables. */
-async function newDatabase(purpose: 'migrate' | 'distribute' = 'distribute') {
+async function newDatabase(options: OpenOptions = toDistribute) {
   if (cluster === undefined) {
     cluster = await startCluster(wholeFile);
     await onEachNode(cluster.nodes, 'create role owner login');
@@ -24,7 +26,7 @@ async function newDatabase(purpose: 'migrate' | 'distribute' = 'distribute') {
   const execute = (...statements: string[]) => onEachNode([superuser], ...statements);
   await execute(`alter database nodes_${count} owner to owner`, 'grant create on schema public to owner');
   const url = superuser.replace('//postgres@', '//owner@');
-  await (await openStore({ engine: 'postgres', urls: [url] }, 'sandbox', purpose)).close();
+  await (await openStore({ engine: 'postgres', urls: [url] }, 'sandbox', options)).close();
   return { url, execute };
 }
 
@@ -127,7 +129,7 @@ test('both name a table that is not distributed, and doctor says if none is', as
   assert.equal(await (await instanceOn(t, url)).answer(), `ready\n${sentence}\n`);
   const remedy = /^Run "partner-network migrate --distribute"/;
   assertFinding((await doctor(url)).nodes!, 'failed', /in a wrong way: erased_customers\.$/, remedy);
-  const { url: local } = await newDatabase('migrate');
+  const { url: local } = await newDatabase(toUpdate);
   assertFinding((await doctor(local)).nodes!, 'warning', /no table is distributed/, remedy);
 });
 

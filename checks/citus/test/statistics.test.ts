@@ -1,7 +1,7 @@
 /** Imports take about as long on nodes with old statistics, which know one partner and one customer only. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseDatabaseUrl } from '../../../packages/store/src/address.ts';
+import { parseDatabaseUrl, toDistribute } from '../../../packages/store/src/address.ts';
 import { openStore } from '../../../packages/store/src/engines.ts';
 import type { ImportBegin, ImportRow, Store } from '../../../packages/store/src/port.ts';
 import {
@@ -66,7 +66,7 @@ test('an import takes about as long with old statistics as with current ones', a
   // One shard has the records of all partners and customers.
   const { createDatabase } = await startCluster(wholeFile, { autovacuum: 'off', 'citus.shard_count': '1' });
   const url = await createDatabase('network');
-  const store = await openStore(parseDatabaseUrl(url)!, 'sandbox', 'distribute');
+  const store = await openStore(parseDatabaseUrl(url)!, 'sandbox', toDistribute);
   t.after(() => store.close());
   const client = await connectTo(t, url);
   await createPartners(store, 'known', 'other');

@@ -1,24 +1,10 @@
+import { adminBounds } from '@partner-network/common/bounds/operator';
+import { storeBounds } from '@partner-network/common/bounds/store';
+
 export type DatabaseAddress =
   | { readonly engine: 'sqlite'; readonly path: string }
   /** Several addresses of one database. One of them at a time is the primary. */
   | { readonly engine: 'postgres'; readonly urls: readonly string[] };
-
-/**
- * What the database is opened for. `admin`: the administrative service, which never changes the schema.
- * `command`: one command. `feed`: a command that retries by itself.
- * `revocation`: a command that retries until no lock is in its way. `create`: a command that may create the
- * database. `migrate`: a schema update. `distribute`: the same, and the tables are spread over nodes.
- */
-export type Purpose =
-  | 'serve'
-  | 'admin'
-  | 'command'
-  | 'feed'
-  | 'dry-run'
-  | 'revocation'
-  | 'create'
-  | 'migrate'
-  | 'distribute';
 
 /** Settings for Postgres only. */
 export interface StoreOptions {
@@ -30,6 +16,65 @@ export interface StoreOptions {
   /** Name of this instance, shown by the server for each connection. */
   readonly instance?: string;
 }
+
+/** What the caller needs of a database. By default as much as a command that may only read. */
+export interface OpenOptions extends Partial<StoreOptions> {
+  /**
+   * What may happen to the schema. By default Postgres must have the current one, and the embedded database
+   * is updated. `keep` updates nothing. `create` also creates a missing embedded database, `update` also
+   * updates Postgres, and `distribute` then spreads its tables over nodes.
+   */
+  readonly schema?: 'keep' | 'create' | 'update' | 'distribute';
+  /** The role of a service. On Postgres, its privileges are checked first. */
+  readonly role?: 'network_serve' | 'network_admin';
+  /** Statements get the short timeouts and the plans of requests, and no request waits for receipts. */
+  readonly answersRequests?: boolean;
+  /** Milliseconds that a statement on Postgres waits for a lock. By default as long as it may take. */
+  readonly lockMs?: number;
+  /** The least that the embedded database must allow. On a full disk it can be read and locked. */
+  readonly access?: 'read' | 'lock' | 'write';
+  /** Whether the embedded database is not used any more once its files are replaced or removed. */
+  readonly watchesFiles?: boolean;
+  /** Milliseconds for which a lock of the embedded database blocks the process, while it is opened. */
+  readonly openingBlockMs?: number;
+  /** The same from then on. By default as for opening. */
+  readonly blockMs?: number;
+}
+
+export const toServe: OpenOptions = {
+  role: 'network_serve',
+  answersRequests: true,
+  access: 'write',
+  watchesFiles: true,
+  openingBlockMs: storeBounds.sqliteStartBusyMs,
+};
+
+/** For the administrative service. It never changes the schema. */
+export const toAdminister: OpenOptions = {
+  role: 'network_admin',
+  schema: 'keep',
+  access: 'write',
+  watchesFiles: true,
+  lockMs: adminBounds.lockMs,
+  openingBlockMs: adminBounds.sqliteBusyMs,
+};
+
+/** For a command that may run for months, and retries by itself. */
+export const toFollow: OpenOptions = {
+  access: 'write',
+  watchesFiles: true,
+  blockMs: storeBounds.sqliteFeedBusyMs,
+};
+
+/** For a trial, which is rolled back. */
+export const toTry: OpenOptions = { access: 'lock', blockMs: storeBounds.sqliteFeedBusyMs };
+
+/** For a command that retries until no lock is in its way. */
+export const toRevoke: OpenOptions = { openingBlockMs: storeBounds.sqliteServeBusyMs };
+
+export const toCreate: OpenOptions = { schema: 'create', access: 'write' };
+export const toUpdate: OpenOptions = { schema: 'update', access: 'write' };
+export const toDistribute: OpenOptions = { schema: 'distribute', access: 'write' };
 
 /** Parses a database URL. Returns undefined if it is not valid for any engine. */
 export function parseDatabaseUrl(url: string): DatabaseAddress | undefined {

@@ -1,23 +1,20 @@
 /** Chooses the engine of a database address. An engine's code is loaded when it is first used. */
 import type { Environment } from '@partner-network/contract/environments';
-import type { DatabaseAddress, Purpose, StoreOptions } from './address.ts';
+import type { DatabaseAddress, OpenOptions } from './address.ts';
 import type { Inspected } from './inspection.ts';
 import type { Store } from './port.ts';
-
-const forCommands: StoreOptions = { replicas: [], connections: 1, keepsSession: true };
 
 export async function openStore(
   address: DatabaseAddress,
   environment: Environment,
-  purpose: Purpose,
-  options: StoreOptions = forCommands,
+  options: OpenOptions = {},
 ): Promise<Store> {
   if (address.engine === 'sqlite') {
     const { openSqlite } = await import('./sqlite/open.ts');
-    return openSqlite(address.path, environment, purpose);
+    return openSqlite(address.path, environment, options);
   }
   const { openPostgres } = await import('./postgres/open.ts');
-  return openPostgres(address.urls, environment, purpose, options);
+  return openPostgres(address.urls, environment, options);
 }
 
 /** Opens a database for `doctor`, without creating or changing it, and looks at its replicas. */

@@ -16,10 +16,15 @@ export async function whileLocked<Result>(work: () => Promise<Result>, forMs: nu
     try {
       return await work();
     } catch (error) {
-      if (!(error instanceof StoreLocked) || performance.now() >= endMs) throw error;
+      if (!foundLock(error) || performance.now() >= endMs) throw error;
     }
     await wait(storeBounds.lockRetryMs);
   }
+}
+
+/** Also of an error that explains why a database cannot be opened. */
+function foundLock(error: unknown): boolean {
+  return error instanceof StoreLocked || (error as Error).cause instanceof StoreLocked;
 }
 
 /** The role of the database lacks a privilege. Nothing was changed. */

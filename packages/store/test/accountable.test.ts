@@ -16,7 +16,7 @@ const entry = (target: string) => `
 
 async function scene(t: import('node:test').TestContext) {
   const url = await migratedDatabase(t);
-  const store = await openStore(parseDatabaseUrl(url)!, 'sandbox', 'command');
+  const store = await openStore(parseDatabaseUrl(url)!, 'sandbox');
   t.after(() => store.close());
   return { store, url, connect: () => connectTo(t, url) };
 }

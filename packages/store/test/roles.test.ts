@@ -5,7 +5,7 @@ import { byTest, createdAt } from '../../testkit/fixtures/fixture.ts';
 import { connectTo } from '../../testkit/servers/postgres.ts';
 import { urlInRole } from '../../testkit/servers/roles.ts';
 import { migratedDatabase } from '../../testkit/service/database.ts';
-import { parseDatabaseUrl } from '../src/address.ts';
+import { parseDatabaseUrl, toServe } from '../src/address.ts';
 import { openStore } from '../src/engines.ts';
 import type { Store } from '../src/port.ts';
 import { type RoleName, roles } from '../src/postgres/roles.ts';
@@ -138,7 +138,7 @@ const rowOf = {
 /** A database with one of each record, and a function that opens it in a role. */
 async function scene(t: TestContext) {
   const url = await migratedDatabase(t);
-  const owner = await openStore(parseDatabaseUrl(url)!, 'sandbox', 'command');
+  const owner = await openStore(parseDatabaseUrl(url)!, 'sandbox');
   t.after(() => owner.close());
   await owner.createPartner({ id: 'acme', name: 'A', created_at: createdAt }, byTest);
   await owner.createKey({ ...key, scopes }, digest(1), byTest);
@@ -154,8 +154,8 @@ for (const role of Object.keys(roles) as RoleName[]) {
   test(`${role} can do what it is for, and nothing else`, async (t) => {
     const { as } = await scene(t);
     const inRole = await as(role);
-    const purpose = role === 'network_serve' ? 'serve' : 'command';
-    const store = await openStore(parseDatabaseUrl(inRole)!, 'sandbox', purpose);
+    const options = role === 'network_serve' ? toServe : {};
+    const store = await openStore(parseDatabaseUrl(inRole)!, 'sandbox', options);
     t.after(() => store.close());
     const client = await connectTo(t, inRole);
     const { rowCount } = await client.query(`select from pg_extension where extname = 'citus'`);

@@ -22,7 +22,7 @@ function rotate(store: Store, fill: number, overlapMs: number) {
 test('Postgres: rotations and a revocation that wait for the same row', async (t) => {
   const url = await migratedDatabase(t);
   const address = parseDatabaseUrl(url)!;
-  const stores = await Promise.all([0, 1, 2].map(() => openStore(address, 'sandbox', 'command')));
+  const stores = await Promise.all([0, 1, 2].map(() => openStore(address, 'sandbox')));
   t.after(() => Promise.all(stores.map((store) => store.close())));
   const [first, second, third] = stores as [Store, Store, Store];
   await first.createPartner({ id: 'acme', name: 'A', created_at: createdAt }, byTest);

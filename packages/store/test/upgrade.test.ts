@@ -1,4 +1,5 @@
 /** A database that an older version made is upgraded, keeps everything, and is served. */
+
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -9,7 +10,7 @@ import { serveSandbox } from '../../testkit/fixtures/served.ts';
 import { loadPostgresOf, placeSqliteOf, releases, schemaOf } from '../../testkit/releases/releases.ts';
 import { connectTo, emptyDatabase } from '../../testkit/servers/postgres.ts';
 import { keepKey, keepSecret } from '../../testkit/watch/logs.ts';
-import { parseDatabaseUrl } from '../src/address.ts';
+import { parseDatabaseUrl, toUpdate } from '../src/address.ts';
 import { openStore } from '../src/engines.ts';
 
 type Row = Readonly<Record<string, unknown>>;
@@ -84,7 +85,7 @@ for (const [engine, open] of Object.entries(engines)) {
         columns.set(table, Object.keys(rows[0]!).join());
         before.set(table, plain(rows.map(inOrder)));
       }
-      const store = await openStore(parseDatabaseUrl(url)!, 'sandbox', 'migrate');
+      const store = await openStore(parseDatabaseUrl(url)!, 'sandbox', toUpdate);
       const { from, to } = store.migration;
       assert.equal(from, schemaOf(release, engine as keyof typeof engines));
       await store.close();
@@ -92,7 +93,7 @@ for (const [engine, open] of Object.entries(engines)) {
       for (const [table, names] of columns) {
         assert.deepEqual(plain(await select(names, table)), before.get(table), table);
       }
-      const again = await openStore(parseDatabaseUrl(url)!, 'sandbox', 'migrate');
+      const again = await openStore(parseDatabaseUrl(url)!, 'sandbox', toUpdate);
       t.after(() => again.close());
       assert.deepEqual(again.migration, { from: to, to });
 

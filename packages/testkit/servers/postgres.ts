@@ -7,9 +7,11 @@
  * database then exists on all nodes under one name. Copies of it work: Citus stores addresses of nodes and
  * identifiers of tables, and a copy has both.
  */
+
 import { randomBytes } from 'node:crypto';
 import { after } from 'node:test';
 import pg from 'pg';
+import { toDistribute, toUpdate } from '../../store/src/address.ts';
 import { type Lifetime, openLifetime } from '../fixtures/lifetime.ts';
 import type { PostgresServer } from './postgres-process.ts';
 import {
@@ -55,8 +57,8 @@ async function nodes(): Promise<string[]> {
   return [await sharedServer(), ...workers];
 }
 
-/** The purpose of opening a database that gets its schema. */
-export const toMigrate = onCitus ? 'distribute' : 'migrate';
+/** For opening a database that gets its schema. */
+export const toMigrate = onCitus ? toDistribute : toUpdate;
 
 /** A new empty database on the shared server, dropped after the test. */
 export async function emptyDatabase(t: Lifetime, options = ''): Promise<string> {

@@ -111,7 +111,7 @@ export async function startStage() {
 }
 
 async function createAccounts(database: string): Promise<void> {
-  const store = await openStore({ engine: 'postgres', urls: [database] }, 'sandbox', 'command');
+  const store = await openStore({ engine: 'postgres', urls: [database] }, 'sandbox');
   for (const id of partners) {
     await store.createPartner({ id, name: id, created_at: createdAt }, byTest);
     const text = keyOf(id);

@@ -1,4 +1,5 @@
 import { command } from '@partner-network/common/command-line/command';
+import { toAdminister } from '@partner-network/store/address';
 import { openStore } from '@partner-network/store/engines';
 import { adminSettings, conflictsOfAdmin, resolveAdmin } from '../admin/settings.ts';
 import { adminUntilStopped } from '../console/serve.ts';
@@ -9,7 +10,7 @@ export const admin = command({
   run: async (config, _words, output) => {
     const settings = resolveAdmin(config);
     const { database, environment, storeOptions } = settings;
-    const store = await openStore(database, environment, 'admin', storeOptions);
+    const store = await openStore(database, environment, { ...toAdminister, ...storeOptions });
     try {
       await adminUntilStopped(store, settings, output);
     } finally {

@@ -7,6 +7,7 @@ import { addedIn, flag, optional, plainText } from '@partner-network/common/comm
 import { type Column, neverShortened } from '@partner-network/common/command-line/table';
 import { onStop } from '@partner-network/common/signals';
 import { lengths } from '@partner-network/contract/limits';
+import { toFollow } from '@partner-network/store/address';
 import type { NumberedEntry, Store } from '@partner-network/store/port';
 import { createRetry } from '../ingest/retry.ts';
 import { onDatabase } from './database.ts';
@@ -33,7 +34,7 @@ export const listAudit = onDatabase({
     ...spanConflicts(values),
     ...(values.follow && values.until !== undefined ? ['--follow has no end: leave out --until.'] : []),
   ],
-  purpose: ({ follow }) => (follow ? 'feed' : 'command'),
+  opening: ({ follow }) => (follow ? toFollow : {}),
   run: async ({ store, values, output }) => {
     const { actor, action, target, since, until } = values;
     if (values.follow) return follow(store, values, output);

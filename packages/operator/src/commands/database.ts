@@ -25,7 +25,7 @@ import { isDots } from '@partner-network/common/text';
 import { isPast, normalizeTime } from '@partner-network/common/times';
 import { lengths } from '@partner-network/contract/limits';
 import { databaseConfig, databaseSettings } from '@partner-network/service/settings/database';
-import type { Purpose } from '@partner-network/store/address';
+import { type OpenOptions, toRevoke } from '@partner-network/store/address';
 import { openStore } from '@partner-network/store/engines';
 import {
   AccessDenied,
@@ -65,9 +65,9 @@ interface DatabaseCommand<O extends Options, C = Context<O>>
     Pick<Command, 'ifFailed'> {
   readonly options?: O;
   /** The role of the database that the command needs; `network_support` if absent, which reads. */
-  readonly role?: RoleName;
-  /** How the database is opened; 'command' if absent, which creates none. */
-  purpose?(values: AllValues<O>): Purpose;
+  readonly role?: RoleName | 'owner';
+  /** How the database is opened. */
+  opening?(values: AllValues<O>): OpenOptions;
   /**
    * For a revocation: waits for a locked database without a limit, and reports this sentence, without its
    * end, every few seconds. Undefined if the command with these values revokes nothing.
@@ -95,12 +95,12 @@ export function onDatabase<O extends Options = Record<never, never>>(
       const { database, environment } = databaseConfig(common);
       await definition.ask?.(values, words);
       const notYet = definition.notYet?.(values);
-      const purpose = notYet === undefined ? (definition.purpose?.(values) ?? 'command') : 'revocation';
+      const options = notYet === undefined ? definition.opening?.(values) : toRevoke;
       const forMs = notYet === undefined ? 0 : Number.POSITIVE_INFINITY;
       const remind = () => output.remark(`${notYet}: ${isLocked}`);
       const reminder = notYet === undefined ? undefined : setInterval(remind, commandLineBounds.notYetMs);
       try {
-        const store = await whileLocked(() => openStore(database, environment, purpose), forMs);
+        const store = await whileLocked(() => openStore(database, environment, options), forMs);
         try {
           const report = await whileLocked(() => definition.run({ store, values, words, output }), forMs);
           clearInterval(reminder);
@@ -109,8 +109,7 @@ export function onDatabase<O extends Options = Record<never, never>>(
           await store.close();
         }
       } catch (error) {
-        if (!(error instanceof AccessDenied) || purpose === 'migrate' || purpose === 'distribute')
-          throw error;
+        if (!(error instanceof AccessDenied) || role === 'owner') throw error;
         const needed = `This command needs the role ${role}: "partner-network roles" prints its SQL.`;
         throw new OperatorError(`${error.denial} ${needed}`);
       } finally {

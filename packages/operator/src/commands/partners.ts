@@ -8,6 +8,7 @@ import {
 } from '@partner-network/common/command-line/options';
 import { newId } from '@partner-network/common/ids';
 import { lengths } from '@partner-network/contract/limits';
+import { toCreate } from '@partner-network/store/address';
 import * as operations from '../operations/partners.ts';
 import { changing, explainConflict, listReport, newIdOf, onDatabase, takesEffect } from './database.ts';
 
@@ -19,7 +20,7 @@ export const createPartner = changing('partners create', {
     name: required('NAME', partnerName, 'name of the partner'),
     id: optional('ID', newIdOf(lengths.partnerId), 'id of the partner; without it, a new id'),
   },
-  purpose: () => 'create',
+  opening: () => toCreate,
   run: async ({ store, values: { name, id = newId('PARTNER') }, by }) => {
     const partner = await explainConflict(
       `Partner ${id} already exists: choose another --id.`,

@@ -17,6 +17,7 @@ import { openSandboxService } from '@partner-network/service/rehearsals/rehearsa
 import { drainOn } from '@partner-network/service/serve/run';
 import { largestPort, listenSettings, logLevel } from '@partner-network/service/settings/listen';
 import { resolveSandbox } from '@partner-network/service/settings/serve';
+import { toAdminister, toCreate } from '@partner-network/store/address';
 import { openStore } from '@partner-network/store/engines';
 import type { Store } from '@partner-network/store/port';
 import type { Logger } from 'pino';
@@ -49,7 +50,7 @@ export const sandbox = command({
     const settings = resolveSandbox(values, join(values.data, 'sandbox.db'));
     const { database, environment } = settings;
     const log = createLog(settings.logLevel);
-    const created = await openStore(database, environment, 'create');
+    const created = await openStore(database, environment, toCreate);
     const by = { actor: values.actor, action: 'sandbox' } as const;
     const isDemo = await fillWithDemo(created, by).finally(created.close);
     await using opened = new AsyncDisposableStack();
@@ -58,7 +59,7 @@ export const sandbox = command({
       beforeRequests: stop.listen,
     });
     // A second store, opened as `admin` does: it notices before a change that its file was replaced.
-    const store = await openStore(database, environment, 'admin');
+    const store = await openStore(database, environment, toAdminister);
     opened.defer(store.close);
     const port = values['admin-port'];
     const admin = port === 0 ? undefined : await adminAt(port, store, settings, log, opened);

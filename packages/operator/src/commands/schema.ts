@@ -1,6 +1,7 @@
 import { command, printReport } from '@partner-network/common/command-line/command';
 import { addedIn, flag } from '@partner-network/common/command-line/options';
 import { databaseConfig, needsPostgres } from '@partner-network/service/settings/database';
+import { toDistribute, toUpdate } from '@partner-network/store/address';
 import type { Migration } from '@partner-network/store/port';
 import { type RoleName, roles, statementsOf } from '@partner-network/store/postgres/roles';
 import { onDatabase } from './database.ts';
@@ -11,7 +12,8 @@ export const migrate = onDatabase({
     values.distribute && databaseConfig(values).database.engine === 'sqlite'
       ? [needsPostgres('--distribute')]
       : [],
-  purpose: ({ distribute }) => (distribute ? 'distribute' : 'migrate'),
+  role: 'owner',
+  opening: ({ distribute }) => (distribute ? toDistribute : toUpdate),
   run: async ({ store: { environment, location, migration }, values: { distribute }, output }) => {
     const { from, to, distributed = [], local = [] } = migration;
     if (local.length > 0) {

@@ -1,8 +1,9 @@
 /** The administrative API on a real socket and a real database. */
+
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { AdminRole } from '@partner-network/contract/permissions';
-import { parseDatabaseUrl } from '../../../store/src/address.ts';
+import { parseDatabaseUrl, toAdminister } from '../../../store/src/address.ts';
 import { openStore } from '../../../store/src/engines.ts';
 import { assertDocumented } from '../../../testkit/admin/documented.ts';
 import { adminKeys, createAdminKeys } from '../../../testkit/admin/started.ts';
@@ -46,7 +47,7 @@ export async function adminScene(t: TestContext, engine: string) {
   const isPostgres = engine === 'postgres';
   const url = isPostgres ? await urlInRole(t, database.url, 'network_admin') : database.url;
   const address = parseDatabaseUrl(url)!;
-  const store = await openStore(address, 'sandbox', 'admin', serveOptions);
+  const store = await openStore(address, 'sandbox', { ...toAdminister, ...serveOptions });
   const { log, lines } = watchedLog();
   const opened = new AsyncDisposableStack();
   const admin = await openAdmin(

@@ -1,10 +1,12 @@
 /** On a full disk, an operator can still read the embedded database, and copy it to another disk. */
+
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { mountSmallDisk } from '../../../service/test/faults/scene/small-disk.ts';
+import { toCreate } from '../../../store/src/address.ts';
 import { openSqlite } from '../../../store/src/sqlite/open.ts';
 import { plainReceipt } from '../../../store/test/suite/records.ts';
 import { fillFixture, keys } from '../../../testkit/fixtures/fixture.ts';
@@ -50,7 +52,7 @@ for (const { left, suffixes, noFiles } of scenes) {
     t.after(disk.remove);
     const elsewhere = temporaryFolder(t);
     const path = join(disk.folder, 'test.db');
-    const store = openSqlite(path, 'sandbox', 'create');
+    const store = openSqlite(path, 'sandbox', toCreate);
     await fillFixture(store);
     await store.recordReceipts([plainReceipt]);
     const on = (words: string, input = keys.acme) =>

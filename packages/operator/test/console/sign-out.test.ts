@@ -1,7 +1,9 @@
 /** Signing out of the console. */
+
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
+import { toAdminister } from '../../../store/src/address.ts';
 import { openStore } from '../../../store/src/engines.ts';
 import { serveOptions } from '../../../testkit/service/database.ts';
 import { watchedLog } from '../../../testkit/watch/logs.ts';
@@ -12,7 +14,7 @@ type Scene = Awaited<ReturnType<typeof consoleScene>>;
 
 /** The address of another instance on the database. */
 async function anotherInstance(t: TestContext, { database }: Scene): Promise<string> {
-  const store = await openStore(database, 'sandbox', 'admin', serveOptions);
+  const store = await openStore(database, 'sandbox', { ...toAdminister, ...serveOptions });
   const opened = new AsyncDisposableStack();
   opened.defer(() => store.close());
   t.after(() => opened.disposeAsync());

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { digestOfKey, environmentOfAdminKey, environmentOfKey } from '../../../service/src/auth.ts';
+import { toCreate } from '../../../store/src/address.ts';
 import { openSqlite } from '../../../store/src/sqlite/open.ts';
 import { byTest, createdAt } from '../../../testkit/fixtures/fixture.ts';
 import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
@@ -46,7 +47,7 @@ test('has balances above, at and below zero, and grants of every status', () => 
 });
 
 test('fills an empty sandbox once, and leaves a sandbox with partners unchanged', async (t) => {
-  const store = openSqlite(join(temporaryFolder(t), 'demo.db'), 'sandbox', 'create');
+  const store = openSqlite(join(temporaryFolder(t), 'demo.db'), 'sandbox', toCreate);
   t.after(() => store.close());
   await fillWithDemo(store, byTest);
   assert.equal((await store.listPartners()).length, 3);
@@ -61,7 +62,7 @@ test('fills an empty sandbox once, and leaves a sandbox with partners unchanged'
 });
 
 test('adds the administrative key to what an older version has filled, and to no other data', async (t) => {
-  const store = openSqlite(join(temporaryFolder(t), 'demo.db'), 'sandbox', 'create');
+  const store = openSqlite(join(temporaryFolder(t), 'demo.db'), 'sandbox', toCreate);
   t.after(() => store.close());
   const adminKey = () => store.findAdminKey(digestOfKey(demoAdminKey.text));
   await store.createPartner({ id: 'acme', name: 'acme', created_at: createdAt }, byTest);
@@ -77,7 +78,7 @@ test('adds the administrative key to what an older version has filled, and to no
 
 test('completes an earlier fill that was cut off', async (t) => {
   const path = join(temporaryFolder(t), 'demo.db');
-  const store = openSqlite(path, 'sandbox', 'create');
+  const store = openSqlite(path, 'sandbox', toCreate);
   t.after(() => store.close());
   // A real failure in the last step: the table is renamed, and renamed back later.
   const db = new DatabaseSync(path);
@@ -94,7 +95,7 @@ test('completes an earlier fill that was cut off', async (t) => {
 test('its keys are test keys, and a production database refuses to be filled', async (t) => {
   for (const { text } of demoKeys) assert.equal(environmentOfKey(text), 'sandbox');
   assert.equal(environmentOfAdminKey(demoAdminKey.text), 'sandbox');
-  const store = openSqlite(join(temporaryFolder(t), 'live.db'), 'production', 'create');
+  const store = openSqlite(join(temporaryFolder(t), 'live.db'), 'production', toCreate);
   t.after(() => store.close());
   await assert.rejects(fillWithDemo(store, byTest), /sandbox only/);
   assert.deepEqual(await store.listPartners(), []);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { toTime } from '@partner-network/common/times';
+import { toCreate } from '../../../store/src/address.ts';
 import type { Store, UsageCount } from '../../../store/src/port.ts';
 import { openSqlite } from '../../../store/src/sqlite/open.ts';
 import { byTest } from '../../../testkit/fixtures/fixture.ts';
@@ -19,7 +20,7 @@ const olderThan = (counts: readonly UsageCount[], ms: number) =>
   counts.filter(({ from }) => Date.parse(from) < ms);
 
 test('a history of 30 days goes on where it ended, and never counts twice', async (t) => {
-  const store = openSqlite(join(temporaryFolder(t), 'demo.db'), 'sandbox', 'create');
+  const store = openSqlite(join(temporaryFolder(t), 'demo.db'), 'sandbox', toCreate);
   t.after(() => store.close());
   await fillWithHistory(store, byTest, nowMs);
   const first = await usageOf(store);
@@ -54,7 +55,7 @@ test('a history of 30 days goes on where it ended, and never counts twice', asyn
 });
 
 test('shows a refused key in the newest hour, and a receipt of each request for balances', async (t) => {
-  const store = openSqlite(join(temporaryFolder(t), 'demo.db'), 'sandbox', 'create');
+  const store = openSqlite(join(temporaryFolder(t), 'demo.db'), 'sandbox', toCreate);
   t.after(() => store.close());
   await fillWithHistory(store, byTest, nowMs);
   const newest = await store.listUsage({ by: 'hour', since: toTime(nowMs), limit: 100 });

@@ -4,6 +4,7 @@ import { type TestContext, test } from 'node:test';
 import type { Finding } from '../../../common/src/finding.ts';
 import { inspectRedis } from '../../../service/src/limiter/redis/inspect.ts';
 import { parseRedisUrl } from '../../../service/src/limiter/redis/url.ts';
+import { toCreate } from '../../../store/src/address.ts';
 import { openSqlite } from '../../../store/src/sqlite/open.ts';
 import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
 import { freePort } from '../../../testkit/servers/free-port.ts';
@@ -14,7 +15,7 @@ import { assertFinding, findingsOf, serveAs } from './examined.ts';
 
 async function embedded(t: TestContext): Promise<string[]> {
   const path = join(temporaryFolder(t), 'test.db');
-  await openSqlite(path, 'production', 'create').close();
+  await openSqlite(path, 'production', toCreate).close();
   return ['--database', `sqlite:${path}`];
 }
 

@@ -14,6 +14,7 @@ import {
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
+import { toCreate, toServe } from '../../../store/src/address.ts';
 import { openSqlite } from '../../../store/src/sqlite/open.ts';
 import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
 import { assertFinding, assertOnly, findingsOf, names, those } from './examined.ts';
@@ -25,7 +26,7 @@ function change(path: string, statements: readonly string[]): void {
 
 async function newDatabase(t: TestContext, ...statements: string[]) {
   const path = join(temporaryFolder(t), 'test.db');
-  await openSqlite(path, 'production', 'create').close();
+  await openSqlite(path, 'production', toCreate).close();
   change(path, statements);
   return { path, flags: ['--database', `sqlite:${path}`, '--public-url', 'https://network.example'] };
 }
@@ -34,7 +35,7 @@ async function newDatabase(t: TestContext, ...statements: string[]) {
 async function withReceipts(t: TestContext, ...statements: string[]) {
   const made = await newDatabase(t);
   const receipts = `${made.path}-receipts`;
-  await openSqlite(made.path, 'production', 'serve').close();
+  await openSqlite(made.path, 'production', toServe).close();
   change(receipts, statements);
   return { ...made, receipts };
 }
@@ -124,7 +125,7 @@ test('reports a file that is not a database, and a path where no database can be
   const path = join(file, 'data', 'test.db');
   assertFinding(await databaseAt(path), 'failed', /test\.db: \/\S*letter\.txt is not a folder\.$/, /--data/);
   const said = /Cannot open .*test\.db: \/\S*letter\.txt is not a folder\. Correct the path,/;
-  assert.throws(() => openSqlite(path, 'production', 'command'), said);
+  assert.throws(() => openSqlite(path, 'production', {}), said);
 });
 
 const asUser = { skip: process.getuid?.() === 0 && 'root may write to everything' };
@@ -137,7 +138,7 @@ test('reports a folder that this user may not read or write', asUser, async (t) 
   assertFinding(await database(), 'failed', new RegExp(`may not create it in ${folder}\\.$`), /--database/);
   chmodSync(folder, 0);
   assertFinding(await database(), 'failed', new RegExp(`has no access to ${folder}\\.$`), /--database/);
-  assert.throws(() => openSqlite(path, 'production', 'command'), /this user has no access to/);
+  assert.throws(() => openSqlite(path, 'production', {}), /this user has no access to/);
   chmodSync(folder, 0o700);
 });
 
@@ -190,7 +191,7 @@ test('reports receipts with which serve refuses to start', async (t) => {
   for (const [statement, detail, remedy] of foreignReceipts) {
     const { path, flags } = await withReceipts(t, statement);
     assertOnly(await findingsOf(flags), 'database', 'failed', detail, remedy);
-    assert.throws(() => openSqlite(path, 'production', 'serve'), /Cannot open the receipts/);
+    assert.throws(() => openSqlite(path, 'production', toServe), /Cannot open the receipts/);
   }
   const { path, receipts, flags } = await withReceipts(t);
   const cannot = /^Cannot open the receipts \/.*test\.db-receipts: /;

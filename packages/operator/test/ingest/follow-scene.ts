@@ -1,7 +1,8 @@
 /** A feed into a test database, and stores that fail or wait when they write. */
+
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import { parseDatabaseUrl } from '../../../store/src/address.ts';
+import { parseDatabaseUrl, toFollow } from '../../../store/src/address.ts';
 import { openStore } from '../../../store/src/engines.ts';
 import type { ImportResult, ImportRun, ImportWrite, Store } from '../../../store/src/port.ts';
 import { byTest, createdAt } from '../../../testkit/fixtures/fixture.ts';
@@ -29,7 +30,7 @@ export async function openScene(t: TestContext) {
   const database = await openTestDatabase(t, 'partners', async (store) => {
     await store.createPartner({ id: 'acme', name: 'acme', created_at: createdAt }, byTest);
   });
-  const writer = await openStore(parseDatabaseUrl(database.url)!, 'sandbox', 'feed');
+  const writer = await openStore(parseDatabaseUrl(database.url)!, 'sandbox', toFollow);
   t.after(() => writer.close());
   const feed = createFeed();
   // Standard input fails in the same way.

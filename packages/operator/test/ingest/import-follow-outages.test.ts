@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseDatabaseUrl } from '../../../store/src/address.ts';
+import { parseDatabaseUrl, toFollow } from '../../../store/src/address.ts';
 import { openStore } from '../../../store/src/engines.ts';
 import { type ImportRun, type Store, StoreUnavailable } from '../../../store/src/port.ts';
 import { byTest, createdAt } from '../../../testkit/fixtures/fixture.ts';
@@ -113,7 +113,7 @@ test('gets past connections to Postgres that a firewall has silently cut', async
   const url = new URL(await migratedDatabase(t));
   const proxy = await startProxy(t, Number(url.port));
   [url.hostname, url.port] = ['127.0.0.1', String(proxy.port)];
-  const store = await openStore(parseDatabaseUrl(url.href)!, 'sandbox', 'feed');
+  const store = await openStore(parseDatabaseUrl(url.href)!, 'sandbox', toFollow);
   t.after(() => store.close());
   const { feed, withOutages } = await openScene(t);
   const { options, reported } = withOutages({ answerMs: 2_000 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { toCreate } from '../../../store/src/address.ts';
 import { openSqlite } from '../../../store/src/sqlite/open.ts';
 import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
 import { migratedDatabase } from '../../../testkit/service/database.ts';
@@ -13,7 +14,7 @@ const rows = isLong ? 20_000 : 2_000;
 
 async function emptyFile(t: TestContext): Promise<string> {
   const path = join(temporaryFolder(t), 'test.db');
-  await openSqlite(path, 'sandbox', 'create').close();
+  await openSqlite(path, 'sandbox', toCreate).close();
   return `sqlite:${path}`;
 }
 

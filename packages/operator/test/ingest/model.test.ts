@@ -2,9 +2,10 @@
  * Late, repeated and shuffled events, through followers that fail before or after they commit, compared with
  * a model of the rules. `npm run check -- model` sends 100,000 events.
  */
+
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { parseDatabaseUrl } from '../../../store/src/address.ts';
+import { parseDatabaseUrl, toFollow } from '../../../store/src/address.ts';
 import { openStore } from '../../../store/src/engines.ts';
 import { type Store, StoreUnavailable } from '../../../store/src/port.ts';
 import { createdAt } from '../../../testkit/fixtures/fixture.ts';
@@ -94,7 +95,7 @@ function followOptions() {
 
 async function openFollowers(t: TestContext, url: string, chance: Chance): Promise<Delivery['follow']> {
   const stores = await Promise.all(
-    [0, 1, 2, 3].map(() => openStore(parseDatabaseUrl(url)!, 'sandbox', 'feed')),
+    [0, 1, 2, 3].map(() => openStore(parseDatabaseUrl(url)!, 'sandbox', toFollow)),
   );
   t.after(() => Promise.all(stores.map((store) => store.close())).then(() => {}));
   return async (follower, kind, lines, isKilled) => {

@@ -13,6 +13,7 @@ import { openSandboxService } from '@partner-network/service/rehearsals/rehearsa
 import type { ScenarioName, Verdict } from '@partner-network/service/rehearsals/scenarios';
 import { listenSettings } from '@partner-network/service/settings/listen';
 import { resolveSandbox } from '@partner-network/service/settings/serve';
+import { toCreate } from '@partner-network/store/address';
 import { openStore } from '@partner-network/store/engines';
 import type { ImportKind, ImportRow, Store } from '@partner-network/store/port';
 
@@ -32,7 +33,7 @@ export async function openPrivateSandbox(
   // Without the variables of the environment, such as PORT: they are for a service that others use.
   const { values } = parseLine({ options: listenSettings }, ['--port', '0', '--log-level', 'silent']);
   const settings = resolveSandbox(values, join(folder, 'sandbox.db'));
-  const store = await openStore(settings.database, settings.environment, 'create');
+  const store = await openStore(settings.database, settings.environment, toCreate);
   const accounts = await fill(store, scenarios).finally(store.close);
   const { address } = await openSandboxService(settings, createLog(settings.logLevel), opened);
   return accounts.map(({ name, grant_id, apiKey }) => {

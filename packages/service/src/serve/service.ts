@@ -7,6 +7,7 @@ import type { Route, Site } from '@partner-network/http/handle';
 import { Overload } from '@partner-network/http/overload';
 import { createRequestMetrics } from '@partner-network/http/request-metrics';
 import { createHttpServer, listen, portOf, serveSite } from '@partner-network/http/server/server';
+import { toServe } from '@partner-network/store/address';
 import { openStore } from '@partner-network/store/engines';
 import type { Store } from '@partner-network/store/port';
 import type { Logger } from 'pino';
@@ -59,7 +60,8 @@ export async function openService(
   const { host, port } = settings.listener;
   // Without a collector, OpenTelemetry is not loaded. Before the database, which a start may upgrade.
   const { openTracing } = settings.tracing ? await loadTracing() : {};
-  const store = given.store ?? (await openStore(database, environment, 'serve', settings.storeOptions));
+  const store =
+    given.store ?? (await openStore(database, environment, { ...toServe, ...settings.storeOptions }));
   if (given.store === undefined) opened.defer(store.close);
   store.onFileFailure?.((fault) => {
     if (fault === undefined) log.warn('the database files are back; requests are answered again');

@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
+import { toServe } from '../../../store/src/address.ts';
 import { createReceipts } from '../../../store/src/sqlite/receipts.ts';
 import { receiptAt } from '../../../store/test/suite/receipts.ts';
 import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
@@ -12,15 +13,22 @@ import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
 /** A receipts file, and the threads that were started to write to it. */
 function startScene(t: TestContext) {
   const path = join(temporaryFolder(t), 'test.db');
-  const { closeReceipts, ...receipts } = createReceipts(path, 'sandbox', 'serve', async () => []);
-  t.after(closeReceipts);
+  const { all, open, close } = createReceipts(
+    path,
+    'sandbox',
+    toServe,
+    async () => [],
+    () => {},
+  );
+  open();
+  t.after(close);
   const db = new DatabaseSync(`${path}-receipts`);
   t.after(() => db.close());
   const threads: Worker[] = [];
   const listener = (thread: Worker) => threads.push(thread);
   process.on('worker', listener);
   t.after(() => process.off('worker', listener));
-  return { ...receipts, db, threads };
+  return { ...all, db, threads };
 }
 
 test('starts the thread with the first batch', async (t) => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { toCreate } from '../../../store/src/address.ts';
 import { openSqlite } from '../../../store/src/sqlite/open.ts';
 import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
 import { assertFailed, run, start } from '../../../testkit/fixtures/run.ts';
@@ -79,7 +80,7 @@ test('fills only an empty sandbox, keeps changes, and needs no port for administ
   first.signal('SIGINT');
   assert.equal(await first.ended, 0);
   const path = join(folder, 'sandbox.db');
-  const store = openSqlite(path, 'sandbox', 'command');
+  const store = openSqlite(path, 'sandbox', {});
   const usage = await store.listUsage({ keyId: 'KEY_NORTHWIND_BRANDS', by: 'hour', limit: 2 });
   assert.ok(usage.some(({ code }) => code === 'INSUFFICIENT_SCOPES'));
   await store.close();
@@ -97,7 +98,7 @@ test('fills only an empty sandbox, keeps changes, and needs no port for administ
 
 test('refuses a folder with a production database', async (t) => {
   const folder = temporaryFolder(t);
-  await openSqlite(join(folder, 'sandbox.db'), 'production', 'create').close();
+  await openSqlite(join(folder, 'sandbox.db'), 'production', toCreate).close();
   assertFailed(await run(['sandbox', '--port', '0', '--data', folder]), 1, /production database/);
 });
 

@@ -3,7 +3,7 @@ import { cursorsBounds } from '@partner-network/common/bounds/service';
 import { postgresBounds } from '@partner-network/common/bounds/store';
 import { within } from '@partner-network/common/timeout';
 import type { Environment } from '@partner-network/contract/environments';
-import type { Purpose, StoreOptions } from '../address.ts';
+import type { OpenOptions } from '../address.ts';
 import type { Migration, Store } from '../port.ts';
 import { createAccounts } from '../sql/accounts.ts';
 import { createAuditLog, triedStatement } from '../sql/audit.ts';
@@ -62,27 +62,26 @@ const auditInRanges = (columns: string) => `
     where seq between (range.value ->> 0)::bigint and (range.value ->> 1)::bigint order by seq limit $2
   ) as a on true order by seq limit $2`;
 
-/** Opens a Postgres database. Its schema changes only if the purpose is to migrate. */
 export async function openPostgres(
   addresses: readonly string[],
   environment: Environment,
-  purpose: Purpose,
-  { replicas: replicaAddresses, connections, keepsSession, instance }: StoreOptions,
+  options: OpenOptions,
 ): Promise<Store> {
+  const { replicas: replicaAddresses = [], connections = 1, keepsSession = true, instance } = options;
+  const { answersRequests = false, lockMs } = options;
   const named = (url: string) =>
     instance === undefined ? url : urlUnderName(url, `${instancePrefix}${instance}`);
   const [urls, replicaUrls] = [addresses.map(named), replicaAddresses.map(named)];
   const first = await connectToPrimary(urls);
-  const migration = await prepareSchema(first.connection, environment, purpose, replicaUrls.length > 0);
-  const isSpread = purpose === 'serve' && (await hasCitus(first.connection));
+  const migration = await prepareSchema(first.connection, environment, options);
+  const isSpread = answersRequests && (await hasCitus(first.connection));
   const primaryWatch = new PrimaryWatch(urls, environment, first);
-  const settings = { connections, keepsSession, isServing: purpose === 'serve' };
-  const lockMs = purpose === 'admin' ? adminBounds.lockMs : undefined;
+  const settings = { connections, keepsSession, answersRequests };
   const primary = new Pool({ ...settings, source: primaryWatch, lockMs });
   // A separate connection: receipts and key uses are written even while all others are busy.
   const separate = (name: string, more: Partial<PoolSettings> = { connections: 1 }) =>
     new Pool({ ...settings, source: primaryWatch, name: `partner-network ${name}`, ...more });
-  const journal = purpose === 'serve' ? separate('receipts') : primary;
+  const journal = answersRequests ? separate('receipts') : primary;
   const nodes = isSpread ? separate('nodes') : undefined;
   // One connection is enough, and one more for each frozen node.
   const { mostConnections, probeStatementMs, probeLifetimeMs } = postgresBounds;
@@ -140,9 +139,8 @@ export async function openPostgres(
 async function migrateOn(
   connection: Connection,
   environment: Environment,
-  purpose: 'migrate' | 'distribute',
+  distributes: boolean,
 ): Promise<Migration> {
-  const distributes = purpose === 'distribute';
   if (distributes) await requireDistributable(connection);
   const last = distributes ? () => distribute(connection) : undefined;
   const migration = await migrate(connection, environment, undefined, last);
@@ -152,17 +150,15 @@ async function migrateOn(
 async function prepareSchema(
   connection: Connection,
   environment: Environment,
-  purpose: Purpose,
-  hasReplicas: boolean,
+  { schema, role, replicas = [] }: OpenOptions,
 ): Promise<Migration> {
   try {
-    if (purpose === 'migrate' || purpose === 'distribute') {
-      return await migrateOn(connection, environment, purpose);
+    if (schema === 'update' || schema === 'distribute') {
+      return await migrateOn(connection, environment, schema === 'distribute');
     }
-    if (hasReplicas && (await hasCitus(connection))) throw replicasOfCitus();
+    if (replicas.length > 0 && (await hasCitus(connection))) throw replicasOfCitus();
     const migration = await requireCurrent(connection, environment);
-    if (purpose === 'serve') await requirePrivileges(connection, 'network_serve');
-    if (purpose === 'admin') await requirePrivileges(connection, 'network_admin');
+    if (role !== undefined) await requirePrivileges(connection, role);
     return migration;
   } catch (error) {
     await connection.leave();

@@ -41,7 +41,7 @@ export async function backUpSqlite(
   onInterrupt: OnInterrupt,
 ) {
   const [source, target] = [resolve(file), resolve(copy)];
-  refuseMissing(source, 'command');
+  refuseMissing(source, false);
   try {
     refusePlace(source, target, copy.endsWith('/'));
     const folder = claimedFolder(target);
@@ -135,9 +135,7 @@ async function copyFile(source: string, partial: string, environment: Environmen
   try {
     // A writable connection if possible: a read-only one would leave a write-ahead log behind.
     const timeout = storeBounds.sqliteCommandBusyMs;
-    using db = isReadOnly(source, 'command')
-      ? openToInspect(source, timeout)
-      : openDespiteFullDisk(source, timeout);
+    using db = isReadOnly(source, {}) ? openToInspect(source, timeout) : openDespiteFullDisk(source, timeout);
     const { version, environment: stamped } = stampOf(db, schema) ?? { version: 0, environment };
     if (isDatabase) requireUpdated(version, 1);
     requireEnvironment(stamped, environment);

@@ -12,10 +12,9 @@ import {
 import { dirname } from 'node:path';
 import { DatabaseSync, type DatabaseSyncOptions } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { adminBounds } from '@partner-network/common/bounds/operator';
 import { storeBounds } from '@partner-network/common/bounds/store';
 import { OperatorError } from '@partner-network/common/errors';
-import type { Purpose } from '../address.ts';
+import type { OpenOptions } from '../address.ts';
 import { StoreUnavailable } from '../port.ts';
 import { triedStatement } from '../sql/audit.ts';
 import { isLocked, numbered, transaction, translated } from './engine.ts';
@@ -26,24 +25,15 @@ export function receiptsFileOf(database: string): string {
 }
 
 /** Opens a database file, or creates it. */
-export function openFile(path: string, purpose: Purpose): DatabaseSync {
+export function openFile(path: string, { access = 'read', openingBlockMs }: OpenOptions): DatabaseSync {
   // Only the owner may read it: it holds key digests, cursor keys and balances.
   makeFolder(dirname(path));
   createIfMissing(path);
-  // SQLite blocks the process while it waits for a lock. Once `serve` has started, it waits 250 ms.
-  const brief = {
-    serve: storeBounds.sqliteStartBusyMs,
-    admin: adminBounds.sqliteBusyMs,
-    revocation: storeBounds.sqliteServeBusyMs,
-  };
-  const timeout = brief[purpose as keyof typeof brief] ?? storeBounds.sqliteCommandBusyMs;
-  return mayBeFull.includes(purpose)
-    ? openDespiteFullDisk(path, timeout, purpose)
-    : new DatabaseSync(path, { timeout });
+  const timeout = openingBlockMs ?? storeBounds.sqliteCommandBusyMs;
+  return access === 'write'
+    ? new DatabaseSync(path, { timeout })
+    : openDespiteFullDisk(path, timeout, access);
 }
-
-/** What only reads, or may, works on a full disk. */
-const mayBeFull: readonly Purpose[] = ['command', 'dry-run', 'revocation'];
 
 /** SQLITE_FULL, and SQLITE_IOERR_SHMSIZE: there is no room for the index of a write-ahead log. */
 export const isFull = (error: unknown) => [13, 4874].includes((error as { errcode?: number }).errcode ?? 0);
@@ -58,14 +48,14 @@ const isBarred = (error: unknown) => (((error as { errcode?: number }).errcode ?
 export function openDespiteFullDisk(
   path: string,
   timeout: number,
-  purpose: Purpose = 'command',
+  access: OpenOptions['access'] = 'read',
 ): DatabaseSync {
   try {
     return opened(path, { timeout });
   } catch (error) {
     if (isFull(error)) return opened(path, { timeout }, ['vfs', 'unix-excl']);
-    if (!isBarred(error) || existsSync(`${realPathOf(path)}-wal`) || purpose === 'dry-run') throw error;
-    // The log cannot be created, as on a disk that can hold no more files. A dry run takes a lock of it.
+    if (!isBarred(error) || existsSync(`${realPathOf(path)}-wal`) || access === 'lock') throw error;
+    // The log, which has the locks, cannot be created, as on a disk that can hold no more files.
     return openImmutable(path, timeout);
   }
 }
@@ -145,9 +135,9 @@ function opened(path: string, options: DatabaseSyncOptions, ...settings: [string
   }
 }
 
-/** Whether a command can only read the file. A command that writes then fails at its first write. */
-export function isReadOnly(path: string, purpose: Purpose): boolean {
-  return ['command', 'revocation'].includes(purpose) && !(mayWrite(path) && mayWrite(dirname(path)));
+/** Whether the file can only be read, and that is enough. A command that writes fails at its first write. */
+export function isReadOnly(path: string, { access = 'read' }: OpenOptions): boolean {
+  return access === 'read' && !(mayWrite(path) && mayWrite(dirname(path)));
 }
 
 /** Why this user cannot see whether the file exists, or undefined if it can be seen. */
@@ -207,7 +197,9 @@ export function cannotOpen(what: string, path: string, error: unknown): Operator
   // The cause is the error of SQLite.
   const failure = (error instanceof StoreUnavailable ? error.cause : error) as Failure;
   const [reason, remedy = 'Correct the path.'] = explained(failure, path);
-  return new OperatorError(`Cannot open ${what} ${path}: ${reason}. ${remedy}`, { cause: error });
+  // A command that retries recognizes a lock by the cause.
+  const cause = isLocked(failure.errcode ?? 0) ? translated(failure) : error;
+  return new OperatorError(`Cannot open ${what} ${path}: ${reason}. ${remedy}`, { cause });
 }
 
 function explained(failure: Failure, path: string): [reason: string, remedy?: string] {

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
+import { storeBounds } from '@partner-network/common/bounds/store';
 import { toTime } from '@partner-network/common/times';
 import type { Environment } from '@partner-network/contract/environments';
+import type { OpenOptions } from '../address.ts';
 import { type Migration, StoreLocked } from '../port.ts';
 import {
   type Migrations,
@@ -11,12 +13,16 @@ import {
   type Stamp,
   usableVersion,
 } from '../sql/schema.ts';
+import { allowRelease } from './disk-space.ts';
 import { transaction, translated } from './engine.ts';
+import { isReadOnly, openFile, openToInspect } from './file.ts';
 
 /** One of the two kinds of database files. */
 interface FileSchema extends Migrations {
   /** Stored in the file header, to recognize our files. */
   readonly applicationId: number;
+  /** A setting of a new file. */
+  readonly setting?: string;
   /** Adds the first rows of a new file. */
   fill?(db: DatabaseSync): void;
 }
@@ -35,7 +41,31 @@ export const receiptsSchema: FileSchema = {
   ...migrationsIn(new URL('./receipts-migrations/', import.meta.url)),
   // "PNre".
   applicationId: 0x504e7265,
+  // Before the first table: later it needs a vacuum.
+  setting: allowRelease,
 };
+
+/** Opens a file and brings it to the current schema, unless it must be kept or can only be read. */
+export function openCurrent(
+  path: string,
+  environment: Environment,
+  options: OpenOptions,
+  schema: FileSchema,
+  mayCreate: boolean,
+) {
+  const cannotWrite = isReadOnly(path, options);
+  const db = cannotWrite ? openToInspect(path, storeBounds.sqliteCommandBusyMs) : openFile(path, options);
+  try {
+    const migration =
+      cannotWrite || options.schema === 'keep'
+        ? requireCurrent(db, environment, schema)
+        : migrate(db, environment, schema, mayCreate);
+    return { db, migration };
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
 
 /** Brings the database to the current schema. Safe to run twice, and in many processes at once. */
 export function migrate(
@@ -44,10 +74,12 @@ export function migrate(
   schema: FileSchema = databaseSchema,
   mayCreate = true,
 ): Migration {
-  const { scripts, current } = schema;
+  const { scripts, current, setting } = schema;
   const readVersion = () => usableVersion(stampOf(db, schema), environment, current);
   const version = readVersion();
   if (!mayCreate) requireUpdated(version, 1);
+  // A setting writes to the file even if it changes nothing, and a list must not write.
+  if (version === 0 && setting !== undefined) db.exec(setting);
   writeAhead(db);
   if (version === current) return { from: version, to: version };
 
@@ -75,11 +107,7 @@ function writeAhead(db: DatabaseSync): void {
 }
 
 /** Rejects a file that is not at the current schema, and changes nothing. */
-export function requireCurrent(
-  db: DatabaseSync,
-  environment: Environment,
-  schema: FileSchema = databaseSchema,
-): Migration {
+function requireCurrent(db: DatabaseSync, environment: Environment, schema: FileSchema): Migration {
   const version = usableVersion(stampOf(db, schema), environment, schema.current);
   requireUpdated(version, schema.current);
   return { from: version, to: version };

@@ -4,8 +4,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import { storeBounds } from '@partner-network/common/bounds/store';
 import { OperatorError } from '@partner-network/common/errors';
 import type { Environment } from '@partner-network/contract/environments';
-import type { Purpose } from '../address.ts';
-import { type Store, StoreLocked } from '../port.ts';
+import type { OpenOptions } from '../address.ts';
+import type { Store } from '../port.ts';
 import { createAccounts } from '../sql/accounts.ts';
 import { createAuditLog } from '../sql/audit.ts';
 import { createRotation } from '../sql/cursor-keys.ts';
@@ -13,18 +13,10 @@ import { createAdminKeys } from '../sql/key-changes.ts';
 import { createExpiry } from '../sql/keys.ts';
 import { createMoves } from '../sql/moves.ts';
 import { emptyLog, shrinkLog } from './disk-space.ts';
-import { plainSql, translated } from './engine.ts';
-import {
-  cannotOpen,
-  isReadOnly,
-  obstacleTo,
-  openFile,
-  openToInspect,
-  receiptsFileOf,
-  tryWrite,
-} from './file.ts';
+import { plainSql } from './engine.ts';
+import { cannotOpen, obstacleTo, receiptsFileOf, tryWrite } from './file.ts';
 import { type FileWatch, watchFiles } from './file-watch.ts';
-import { databaseSchema, migrate, requireCurrent } from './migrate.ts';
+import { databaseSchema, openCurrent } from './migrate.ts';
 import { createExport, createReads } from './reads.ts';
 import { createReceipts } from './receipts.ts';
 
@@ -35,39 +27,35 @@ const auditInRanges = (columns: string) => `
   select ${columns} from json_each($3) as range cross join audit_log
   where seq between range.value ->> 0 and range.value ->> 1 order by seq limit $2`;
 
-/** Opens the embedded database and updates its schema. */
-export function openSqlite(file: string, environment: Environment, purpose: Purpose): Store {
+export function openSqlite(file: string, environment: Environment, options: OpenOptions): Store {
+  const { role, schema = '', answersRequests = false, watchesFiles = false, blockMs } = options;
   // Absolute, because SQLite reads a path that starts with "file:" as a URI.
   const path = resolve(file);
   let db: DatabaseSync | undefined;
   let watch: FileWatch | undefined;
   try {
-    refuseMissing(path, purpose);
-    const cannotWrite = isReadOnly(path, purpose);
-    db = cannotWrite ? openToInspect(path, storeBounds.sqliteCommandBusyMs) : openFile(path, purpose);
-    const migration =
-      cannotWrite || purpose === 'admin'
-        ? requireCurrent(db, environment)
-        : migrate(db, environment, databaseSchema, mayCreate(purpose));
-    if (purpose === 'feed' || purpose === 'dry-run') {
-      db.exec(`pragma busy_timeout = ${storeBounds.sqliteFeedBusyMs}`);
-    }
-    // A service that runs for months must notice that its file was replaced: a change would be lost.
-    const sql = plainSql(db, purpose === 'admin' ? () => watch?.requireNow() : undefined);
+    const mayCreate = ['create', 'update'].includes(schema);
+    refuseMissing(path, mayCreate);
+    const opened = openCurrent(path, environment, options, databaseSchema, mayCreate);
+    db = opened.db;
+    if (blockMs !== undefined) db.exec(`pragma busy_timeout = ${blockMs}`);
+    // What runs for months must notice that its file was replaced: a change would be lost.
+    const sql = plainSql(db, () => watch?.requireNow());
     const receiptsPath = receiptsFileOf(path);
     const requireFile = () => watch?.requireNow(receiptsPath);
-    const { closeReceipts, ...receipts } = createReceipts(path, environment, purpose, sql.rows, requireFile);
-    if (purpose === 'serve') {
+    const receipts = createReceipts(path, environment, options, sql.rows, requireFile);
+    const isService = role !== undefined;
+    if (isService || mayCreate) receipts.open();
+    if (answersRequests) {
       db.exec(`pragma cache_size = -${storeBounds.sqliteServeCacheKibibytes}`);
       // Also shortens the wait for a lock, which the start needs.
       emptyLog(db);
-      watch = watchFiles([path, receiptsPath]);
     }
-    if (purpose === 'feed' || purpose === 'admin') watch = watchFiles([path]);
+    if (watchesFiles) watch = watchFiles(answersRequests ? [path, receiptsPath] : [path]);
     return {
       environment,
       location: path,
-      migration,
+      migration: opened.migration,
       metrics: [],
       ...(watch && { onFileFailure: watch.onChange }),
       ...createReads(db, watch),
@@ -89,33 +77,28 @@ export function openSqlite(file: string, environment: Environment, purpose: Purp
         return beginImport(db!, path, () => watch?.requireNow(), kind, options);
       },
       exportRecords: createExport(path),
-      ...receipts,
+      ...receipts.all,
       close: async () => {
-        await closeReceipts();
-        if (purpose !== 'serve' && purpose !== 'admin') shrinkLog(db!, path);
+        await receipts.close();
+        if (!isService) shrinkLog(opened.db, path);
         db?.close();
         watch?.close();
       },
     };
   } catch (error) {
     db?.close();
-    if (purpose === 'revocation' && translated(error) instanceof StoreLocked) throw translated(error);
     throw error instanceof OperatorError ? error : cannotOpen('the database', path, error);
   }
 }
 
-function mayCreate(purpose: Purpose): boolean {
-  return purpose === 'create' || purpose === 'migrate';
-}
-
 /** Throws if the database does not exist, unless the command may create it: the path may be mistyped. */
-export function refuseMissing(path: string, purpose: Purpose): void {
+export function refuseMissing(path: string, mayCreate: boolean): void {
   const obstacle = obstacleTo(path);
   if (obstacle !== undefined) {
     const remedy = 'Correct the path, or run as a user with access.';
     throw new OperatorError(`Cannot open the database ${path}: ${obstacle}. ${remedy}`);
   }
-  if (!mayCreate(purpose) && !existsSync(path)) {
+  if (!mayCreate && !existsSync(path)) {
     throw new OperatorError(
       `The database ${path} does not exist. Correct --database and --environment, or create it with ` +
         '"partner-network migrate" and the same settings.',

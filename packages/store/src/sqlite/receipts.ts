@@ -1,17 +1,16 @@
 import { existsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { receiptsBounds } from '@partner-network/common/bounds/service';
-import { storeBounds } from '@partner-network/common/bounds/store';
 import { OperatorError } from '@partner-network/common/errors';
 import type { Environment } from '@partner-network/contract/environments';
-import type { Purpose } from '../address.ts';
+import type { OpenOptions } from '../address.ts';
 import { type Author, type Receipt, type Receipts, StoreUnavailable, type Usage } from '../port.ts';
 import { createReceiptReads, createUsage } from '../sql/journal.ts';
 import type { Sql } from '../sql/statement.ts';
-import { allowRelease, emptyLog, releasePages, shrinkLog } from './disk-space.ts';
+import { emptyLog, releasePages, shrinkLog } from './disk-space.ts';
 import { plainSql } from './engine.ts';
-import { cannotOpen, isReadOnly, openFile, openToInspect, receiptsFileOf } from './file.ts';
-import { migrate, receiptsSchema, requireCurrent, stampOf } from './migrate.ts';
+import { cannotOpen, receiptsFileOf } from './file.ts';
+import { openCurrent, receiptsSchema } from './migrate.ts';
 import type { BatchWrite } from './receipts-thread.ts';
 import { startThread } from './thread-call.ts';
 
@@ -45,32 +44,28 @@ const addUsage = `
 
 /**
  * Receipts have their own file beside the database: an import may lock the database for longer than a receipt
- * may wait. Services and `migrate` open the file at once. A command opens it when needed, and does not create
- * it to read.
+ * may wait. A command opens the file when needed, and does not create it to read.
  *
  * A thread writes, because SQLite blocks its caller and sometimes waits 50 to 150 ms for the disk: no
- * request would be answered meanwhile. It starts with the first batch, so it does not delay a start. `admin`
- * has no thread: it writes one row a minute for each key, and its batches block it anyway. A thread takes
- * 30 MB.
+ * request would be answered meanwhile. It starts with the first batch, so it does not delay a start. It takes
+ * 30 MB, so only what answers requests has one.
  */
 export function createReceipts(
   database: string,
   environment: Environment,
-  purpose: Purpose,
+  options: OpenOptions,
   audit: Sql['rows'],
   /** Throws if the file was replaced: what is written to it then is lost. */
-  requireFile: () => void = () => {},
+  requireFile: () => void,
 ) {
   const path = receiptsFileOf(database);
   let db: DatabaseSync | undefined;
   let thread: ReturnType<typeof startThread<BatchWrite, void>> | undefined;
 
   function open(): DatabaseSync {
-    db ??= openReceipts(path, environment, purpose);
+    db ??= openReceipts(path, environment, options);
     return db;
   }
-
-  if (['serve', 'admin', 'migrate', 'create'].includes(purpose)) open();
 
   function callThread(call: BatchWrite): Promise<void> {
     if (thread === undefined || thread.failure() !== undefined) {
@@ -84,8 +79,8 @@ export function createReceipts(
     requireFile();
     const batch = JSON.stringify(rows);
     try {
-      if (purpose === 'admin') open().prepare(statement).run(batch);
-      else await callThread({ statement, batch });
+      if (options.answersRequests) await callThread({ statement, batch });
+      else open().prepare(statement).run(batch);
     } catch (error) {
       const reason = (error as Error).message;
       throw new StoreUnavailable(`The receipts file cannot be written (${reason}).`);
@@ -107,7 +102,7 @@ export function createReceipts(
     return removed;
   };
 
-  const receipts: Receipts & Usage = {
+  const all: Receipts & Usage = {
     ...reads,
     ...usage,
     pruneReceipts: releasing(reads.pruneReceipts),
@@ -117,37 +112,23 @@ export function createReceipts(
     recordKeyUses: (uses) => write(upsertKeyUses, uses),
   };
 
-  async function closeReceipts(): Promise<void> {
+  async function close(): Promise<void> {
     await thread?.close();
-    if (db !== undefined && purpose !== 'serve' && purpose !== 'admin') shrinkLog(db, path);
+    if (db !== undefined && options.role === undefined) shrinkLog(db, path);
     db?.close();
   }
-  return { ...receipts, closeReceipts };
+  return { all, open, close };
 }
 
-function openReceipts(path: string, environment: Environment, purpose: Purpose): DatabaseSync {
-  let db: DatabaseSync | undefined;
+function openReceipts(path: string, environment: Environment, options: OpenOptions): DatabaseSync {
   try {
-    if (purpose === 'admin' && !existsSync(path)) {
+    if (options.schema === 'keep' && !existsSync(path)) {
       throw new OperatorError('the file does not exist. Create it with "partner-network migrate".');
     }
-    if (isReadOnly(path, purpose)) {
-      db = openToInspect(path, storeBounds.sqliteCommandBusyMs);
-      requireCurrent(db, environment, receiptsSchema);
-      return db;
-    }
-    db = openFile(path, purpose);
-    if (purpose === 'admin') {
-      requireCurrent(db, environment, receiptsSchema);
-      return db;
-    }
-    // It writes to the file even if it changes nothing, and a list must not write.
-    if (stampOf(db, receiptsSchema) === undefined) db.exec(allowRelease);
-    migrate(db, environment, receiptsSchema);
-    if (purpose === 'serve') emptyLog(db);
+    const { db } = openCurrent(path, environment, options, receiptsSchema, true);
+    if (options.answersRequests) emptyLog(db);
     return db;
   } catch (error) {
-    db?.close();
     throw error instanceof OperatorError
       ? new OperatorError(`Cannot open the receipts ${path}: ${error.message}`)
       : cannotOpen('the receipts', path, error);

@@ -55,7 +55,7 @@ async function openServer(t: TestContext) {
   const server = await startPostgres(t, { autovacuum: 'off' });
   const url = server.url();
   await fillDatabase(url, async (store) => createPartners(store, 'a', 'b'));
-  const store = await openStore(parseDatabaseUrl(url)!, 'sandbox', 'command');
+  const store = await openStore(parseDatabaseUrl(url)!, 'sandbox');
   t.after(() => store.close());
   const client = await connectTo(t, url);
   /** Rows that statements read in the tables of a kind so far. Sessions report them when they end. */

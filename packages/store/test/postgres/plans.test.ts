@@ -2,6 +2,7 @@
  * Every statement of a request reads a short index range, with any statistics: missing, from before a large
  * import, or current ones.
  */
+
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -10,6 +11,7 @@ import { postgresBounds } from '../../../common/src/bounds/store.ts';
 import type { Lifetime } from '../../../testkit/fixtures/lifetime.ts';
 import { connectTo, databaseLike } from '../../../testkit/servers/postgres.ts';
 import { migratedDatabase, serveOptions } from '../../../testkit/service/database.ts';
+import { toUpdate } from '../../src/address.ts';
 import { planSettings } from '../../src/postgres/connections/connection.ts';
 import { openPostgres } from '../../src/postgres/open.ts';
 import * as statements from '../../src/postgres/statements.ts';
@@ -117,7 +119,7 @@ async function emptyTables(t: Lifetime): Promise<string> {
 
 function filledTables(t: Lifetime): Promise<string> {
   return databaseLike(t, 'filled', async (template) => {
-    await (await openPostgres([template], 'sandbox', 'migrate', serveOptions)).close();
+    await (await openPostgres([template], 'sandbox', { ...toUpdate, ...serveOptions })).close();
     await onDatabase(template, withoutStatistics + filling);
   });
 }

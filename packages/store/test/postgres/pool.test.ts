@@ -27,7 +27,7 @@ async function poolOf(t: TestContext, connections: number, waitMs = 10_000) {
       onReturn = listener;
     },
   };
-  const pool = new Pool({ source, connections, keepsSession: true, isServing: true, waitMs });
+  const pool = new Pool({ source, connections, keepsSession: true, answersRequests: true, waitMs });
   t.after(pool.close);
   const share = { name: 'share', text: 'select 100 / $1::int as share, pg_backend_pid() as pid' };
   const rowOf = async (divisor: number) => (await pool.query(share, [divisor]))[0]!;

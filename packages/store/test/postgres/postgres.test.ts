@@ -2,18 +2,18 @@ import type { TestContext } from 'node:test';
 import type { Environment } from '@partner-network/contract/environments';
 import { databaseLike, emptyDatabase, sortedByWords, toMigrate } from '../../../testkit/servers/postgres.ts';
 import { fillDatabase, serveOptions } from '../../../testkit/service/database.ts';
-import type { Purpose } from '../../src/address.ts';
+import { type OpenOptions, toUpdate } from '../../src/address.ts';
 import type { Store } from '../../src/port.ts';
 import { openPostgres } from '../../src/postgres/open.ts';
 import { importSuite, openingSuite, storeSuite } from '../suite/suite.ts';
 
 /** Opens one database for each test. */
-function opening(create: (t: TestContext) => Promise<string>, purpose: Purpose = 'migrate') {
+function opening(create: (t: TestContext) => Promise<string>, options: OpenOptions = toUpdate) {
   const databases = new WeakMap<TestContext, Promise<string>>();
   return async (t: TestContext, environment: Environment): Promise<Store> => {
     const database = databases.get(t) ?? create(t);
     databases.set(t, database);
-    const store = await openPostgres([await database], environment, purpose, serveOptions);
+    const store = await openPostgres([await database], environment, { ...options, ...serveOptions });
     t.after(() => store.close());
     return store;
   };

@@ -18,6 +18,7 @@ import { mountSmallDisk } from '../../../service/test/faults/scene/small-disk.ts
 import { byTest, createdAt } from '../../../testkit/fixtures/fixture.ts';
 import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
 import { pluck } from '../../../testkit/fixtures/pluck.ts';
+import { toCreate, toServe } from '../../src/address.ts';
 import { backUpSqlite } from '../../src/sqlite/backup.ts';
 import { openSqlite } from '../../src/sqlite/open.ts';
 import { receiptAt } from '../suite/receipts.ts';
@@ -25,7 +26,7 @@ import { receiptAt } from '../suite/receipts.ts';
 /** A closed database with a partner and a receipt. */
 async function madeDatabase(t: TestContext): Promise<{ path: string; target: string }> {
   const path = join(temporaryFolder(t), 'test.db');
-  const store = openSqlite(path, 'sandbox', 'create');
+  const store = openSqlite(path, 'sandbox', toCreate);
   await store.createPartner({ id: 'acme', name: 'Acme', created_at: createdAt }, byTest);
   await store.recordReceipts([receiptAt(0)]);
   await store.close();
@@ -67,7 +68,7 @@ test('copies the database and its receipts for the owner alone, and leaves nothi
   assert.deepEqual(filesBeside(target), ['copy.db', 'copy.db-receipts']);
   assert.deepEqual(filesBeside(path), ['test.db', 'test.db-receipts']);
 
-  const restored = openSqlite(target, 'sandbox', 'serve');
+  const restored = openSqlite(target, 'sandbox', toServe);
   t.after(() => restored.close());
   assert.deepEqual(pluck(await restored.listPartners(), 'id'), ['acme']);
   assert.equal((await restored.listReceipts({ limit: 10 })).length, 1);

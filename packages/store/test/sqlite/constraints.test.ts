@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { createdAt } from '../../../testkit/fixtures/fixture.ts';
 import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
+import { toCreate } from '../../src/address.ts';
 import { openSqlite } from '../../src/sqlite/open.ts';
 import { constraintTests } from '../suite/constraints.ts';
 import { good, type Row } from '../suite/rows.ts';
@@ -13,7 +14,7 @@ const constraint = 19;
 
 async function openRaw(t: TestContext): Promise<DatabaseSync> {
   const path = join(temporaryFolder(t), 'test.db');
-  await openSqlite(path, 'sandbox', 'create').close();
+  await openSqlite(path, 'sandbox', toCreate).close();
   const db = new DatabaseSync(path);
   t.after(() => db.close());
   return db;

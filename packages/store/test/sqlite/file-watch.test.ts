@@ -1,4 +1,5 @@
 /** `serve` notices that its files were replaced or removed, and writes nothing to lost files. */
+
 import assert from 'node:assert/strict';
 import { readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,6 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { byTest, fillFixture } from '../../../testkit/fixtures/fixture.ts';
 import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
+import { toCreate, toFollow, toServe } from '../../src/address.ts';
 import { type Store, StoreUnavailable } from '../../src/port.ts';
 import { backUpSqlite } from '../../src/sqlite/backup.ts';
 import { openSqlite } from '../../src/sqlite/open.ts';
@@ -13,7 +15,7 @@ import { plainBalance, plainReceipt } from '../suite/records.ts';
 
 const page = { partnerId: 'acme', referenceId: undefined, after: '', limit: 1 };
 async function filled(path: string): Promise<void> {
-  const store = openSqlite(path, 'sandbox', 'create');
+  const store = openSqlite(path, 'sandbox', toCreate);
   await fillFixture(store);
   await store.close();
 }
@@ -23,7 +25,7 @@ async function served(t: TestContext) {
   const folder = temporaryFolder(t);
   const path = join(folder, 'test.db');
   await filled(path);
-  const store = openSqlite(path, 'sandbox', 'serve');
+  const store = openSqlite(path, 'sandbox', toServe);
   t.after(() => store.close());
   const reports: (string | undefined)[] = [];
   let next = Promise.withResolvers<void>();
@@ -79,13 +81,13 @@ test('keeps the log of a replaced file away from the new file', async (t) => {
   const folder = temporaryFolder(t);
   const [path, other] = [join(folder, 'test.db'), join(folder, 'other.db')];
   for (const file of [path, other]) await filled(file);
-  const store = openSqlite(path, 'sandbox', 'serve');
+  const store = openSqlite(path, 'sandbox', toServe);
   await store.setPartnerDisabled('acme', plainReceipt.at, byTest);
   renameSync(other, path);
   await store.close();
   const files = readdirSync(folder);
   assert.deepEqual([files.includes('test.db-wal'), files.includes('test.db-wal-replaced')], [false, true]);
-  const again = openSqlite(path, 'sandbox', 'serve');
+  const again = openSqlite(path, 'sandbox', toServe);
   assert.equal((await again.findPartner('acme'))?.disabled_at, undefined);
   await again.close();
 });
@@ -93,7 +95,7 @@ test('keeps the log of a replaced file away from the new file', async (t) => {
 test('a feed counts no lines as written to a file that was replaced or removed', async (t) => {
   const path = join(temporaryFolder(t), 'test.db');
   await filled(path);
-  const feed = openSqlite(path, 'sandbox', 'feed');
+  const feed = openSqlite(path, 'sandbox', toFollow);
   t.after(() => feed.close());
   const run = await feed.beginImport('balances', { pace: 'feed' });
   await run.stage([plainBalance('alice', 'new')]);
@@ -134,7 +136,7 @@ test('a backup, an import, a vacuum, checkpoints and a large log cause no fault'
   other.exec('vacuum');
   await store.ping();
   await backUpSqlite(path, 'sandbox', join(folder, 'backup.db'), () => () => {});
-  const command = openSqlite(path, 'sandbox', 'command');
+  const command = openSqlite(path, 'sandbox', {});
   await command.close();
   await store.ping();
   assert.deepEqual(reports, []);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
+import { toCreate } from '../../src/address.ts';
 import { openSqlite } from '../../src/sqlite/open.ts';
 import { plainBalance, writeRows } from '../suite/records.ts';
 import { importSuite } from '../suite/suite.ts';
@@ -11,7 +12,7 @@ const paths = new WeakMap<TestContext, string>();
 importSuite('imports into the embedded database', async (t, environment) => {
   const path = paths.get(t) ?? join(temporaryFolder(t), 'test.db');
   paths.set(t, path);
-  const store = openSqlite(path, environment, 'create');
+  const store = openSqlite(path, environment, toCreate);
   t.after(() => store.close());
   return store;
 });
@@ -25,7 +26,7 @@ for (const [days, staleLines] of [
   [91, 0],
 ] as const) {
   test(`a deletion that a feed wrote ${days} days ago makes ${staleLines} late lines stale`, async (t) => {
-    const store = openSqlite(join(temporaryFolder(t), 'test.db'), 'sandbox', 'create');
+    const store = openSqlite(join(temporaryFolder(t), 'test.db'), 'sandbox', toCreate);
     t.after(() => store.close());
     const nowMs = Date.now();
     t.mock.timers.enable({ apis: ['Date'], now: nowMs - 300 * dayMs });

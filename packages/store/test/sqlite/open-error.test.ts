@@ -1,4 +1,5 @@
 /** What an operator reads when a database file cannot be opened or created. */
+
 import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -7,16 +8,16 @@ import { test } from 'node:test';
 import { OperatorError } from '../../../common/src/errors.ts';
 import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
 import { assertFailed, run, unprivileged } from '../../../testkit/fixtures/run.ts';
-import type { Purpose } from '../../src/address.ts';
+import { type OpenOptions, toServe, toUpdate } from '../../src/address.ts';
 import { cannotOpen } from '../../src/sqlite/file.ts';
 import { openSqlite } from '../../src/sqlite/open.ts';
 
 const onLinux = { skip: process.platform !== 'linux' && 'needs /proc and /dev/full of Linux' };
 
 /** Opens the file, and expects an error with this sentence. */
-function assertCannotOpen(path: string, said: RegExp, purpose: Purpose = 'migrate'): void {
+function assertCannotOpen(path: string, said: RegExp, options: OpenOptions = toUpdate): void {
   assert.throws(
-    () => openSqlite(path, 'production', purpose),
+    () => openSqlite(path, 'production', options),
     (error) => error instanceof OperatorError && said.test(error.message) && !error.message.includes('\n'),
   );
 }
@@ -52,12 +53,12 @@ test('a folder, a locked and a damaged database are named as such', (t) => {
 
 test('receipts of a newer program are refused, and the file is named', async (t) => {
   const path = join(temporaryFolder(t), 'test.db');
-  await openSqlite(path, 'production', 'migrate').close();
-  await openSqlite(path, 'production', 'serve').close();
+  await openSqlite(path, 'production', toUpdate).close();
+  await openSqlite(path, 'production', toServe).close();
   const receipts = new DatabaseSync(`${path}-receipts`);
   receipts.exec('pragma user_version = 999');
   receipts.close();
-  assertCannotOpen(path, /^Cannot open the receipts \S+: .* schema 999.* use the newer version/, 'serve');
+  assertCannotOpen(path, /^Cannot open the receipts \S+: .* schema 999.* use the newer version/, toServe);
 });
 
 test('without write access, migrate, serve and sandbox name the place and the user', async (t) => {
@@ -66,7 +67,7 @@ test('without write access, migrate, serve and sandbox name the place and the us
   if (first?.status !== 0) return t.skip('needs a checkout that other users may read');
   const folder = join(temporaryFolder(t), 'data');
   mkdirSync(folder);
-  await openSqlite(join(folder, 'test.db'), 'production', 'migrate').close();
+  await openSqlite(join(folder, 'test.db'), 'production', toUpdate).close();
   if (user.uid === undefined) chmodSync(join(folder, 'test.db'), 0o400);
   chmodSync(folder, 0o555);
   chmodSync(dirname(folder), 0o755);

@@ -1,4 +1,5 @@
 /** A database on a disk that is mounted read-only can be listed, exported and backed up. */
+
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
@@ -9,6 +10,7 @@ import { assertFinding, findingsOf } from '../../../operator/test/doctor/examine
 import { mountSmallDisk } from '../../../service/test/faults/scene/small-disk.ts';
 import { fillFixture } from '../../../testkit/fixtures/fixture.ts';
 import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
+import { toCreate, toServe } from '../../src/address.ts';
 import { backUpSqlite } from '../../src/sqlite/backup.ts';
 import { openSqlite } from '../../src/sqlite/open.ts';
 import { exported } from '../suite/exports.ts';
@@ -20,7 +22,7 @@ async function onReadOnlyDisk(t: TestContext, prepare: (path: string) => void) {
   if (typeof disk === 'string') return void t.skip(disk);
   t.after(disk.remove);
   const path = join(disk.folder, 'test.db');
-  const store = openSqlite(path, 'sandbox', 'create');
+  const store = openSqlite(path, 'sandbox', toCreate);
   await fillFixture(store);
   await store.recordReceipts([plainReceipt]);
   const lines = await exported(store, 'balances');
@@ -39,7 +41,7 @@ for (const [what, prepare] of [
   test(`reads, exports and backs up a read-only database${what}, and refuses to write`, async (t) => {
     const made = await onReadOnlyDisk(t, prepare);
     if (made === undefined) return;
-    const store = openSqlite(made.path, 'sandbox', 'command');
+    const store = openSqlite(made.path, 'sandbox', {});
     t.after(() => store.close());
     assert.equal((await store.listPartners()).length, 3);
     assert.equal((await store.listReceipts({ limit: 2 })).length, 1);
@@ -51,7 +53,7 @@ for (const [what, prepare] of [
       /can only be read: .* its disk is mounted read-only/,
     );
     assert.throws(
-      () => openSqlite(made.path, 'sandbox', 'serve'),
+      () => openSqlite(made.path, 'sandbox', toServe),
       /: the disk of \S*test\.db is mounted read-only\. Mount it/,
     );
 
@@ -66,7 +68,7 @@ for (const [what, prepare] of [
 
     const copy = join(temporaryFolder(t), 'copy.db');
     await backUpSqlite(made.path, 'sandbox', copy, () => () => {});
-    const restored = openSqlite(copy, 'sandbox', 'command');
+    const restored = openSqlite(copy, 'sandbox', {});
     t.after(() => restored.close());
     assert.deepEqual(await exported(restored, 'balances'), made.lines);
     assert.equal((await restored.listReceipts({ limit: 2 })).length, 1);
@@ -86,19 +88,19 @@ test('does not read a database without the changes in its log', async (t) => {
   });
   if (made === undefined) return;
   assert.throws(
-    () => openSqlite(made.path, 'sandbox', 'command'),
+    () => openSqlite(made.path, 'sandbox', {}),
     /test\.db-wal has changes that cannot be read here\. Copy both files to a folder/,
   );
 });
 
 test('an export of a symbolic link has what is still in the log beside the file', async (t) => {
   const [folder, elsewhere] = [temporaryFolder(t), temporaryFolder(t)];
-  const store = openSqlite(join(folder, 'test.db'), 'sandbox', 'create');
+  const store = openSqlite(join(folder, 'test.db'), 'sandbox', toCreate);
   t.after(() => store.close());
   await fillFixture(store);
   const link = join(elsewhere, 'test.db');
   symlinkSync(join(folder, 'test.db'), link);
-  const linked = openSqlite(link, 'sandbox', 'command');
+  const linked = openSqlite(link, 'sandbox', {});
   t.after(() => linked.close());
   assert.deepEqual(await exported(linked, 'balances'), await exported(store, 'balances'));
 });

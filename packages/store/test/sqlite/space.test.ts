@@ -1,4 +1,5 @@
 /** The files of the embedded database do not stay larger than their content. */
+
 import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,12 +8,13 @@ import { type TestContext, test } from 'node:test';
 import { storeBounds } from '../../../common/src/bounds/store.ts';
 import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
+import { toCreate, toServe } from '../../src/address.ts';
 import type { Receipt } from '../../src/port.ts';
 import { openSqlite } from '../../src/sqlite/open.ts';
 
 async function newDatabase(t: TestContext): Promise<string> {
   const path = join(temporaryFolder(t), 'test.db');
-  await openSqlite(path, 'sandbox', 'create').close();
+  await openSqlite(path, 'sandbox', toCreate).close();
   return path;
 }
 
@@ -27,7 +29,7 @@ const bytesOf = (path: string) => statSync(path).size;
 
 test('a large write-ahead log shrinks when the command ends, while the database is served', async (t) => {
   const path = await newDatabase(t);
-  const served = openSqlite(path, 'sandbox', 'serve');
+  const served = openSqlite(path, 'sandbox', toServe);
   t.after(() => served.close());
   const writer = connect(t, path);
   writer.exec(`create table large (content blob); insert into large values (randomblob(10000000))`);
@@ -36,10 +38,10 @@ test('a large write-ahead log shrinks when the command ends, while the database 
   const reader = connect(t, path);
   reader.exec('begin; select count(*) from large');
   writer.exec(`update large set content = randomblob(10000000)`);
-  await openSqlite(path, 'sandbox', 'command').close();
+  await openSqlite(path, 'sandbox', {}).close();
   assert.ok(bytesOf(`${path}-wal`) > storeBounds.sqliteLogBytes, 'a reader needs the log');
   reader.exec('rollback');
-  await openSqlite(path, 'sandbox', 'command').close();
+  await openSqlite(path, 'sandbox', {}).close();
   assert.equal(bytesOf(`${path}-wal`), 0);
   await served.ping();
 });
@@ -57,7 +59,7 @@ test('pruned receipts give their space back while others are written, also in an
   for (const isOlder of [false, true]) {
     const path = await newDatabase(t);
     const receipts = `${path}-receipts`;
-    const served = openSqlite(path, 'sandbox', 'serve');
+    const served = openSqlite(path, 'sandbox', toServe);
     t.after(() => served.close());
     const content = Array.from({ length: 12_000 }, (_, index) => receiptAt(index));
     await served.recordReceipts(content);
@@ -66,7 +68,7 @@ test('pruned receipts give their space back while others are written, also in an
     const before = bytesOf(receipts);
     assert.ok(before > 2_000_000);
 
-    const command = openSqlite(path, 'sandbox', 'command');
+    const command = openSqlite(path, 'sandbox', {});
     const by = { actor: 'test', action: 'receipts prune' } as const;
     const pruned = command.pruneReceipts(content[11_990]!.at, by);
     // On a busy machine the command can hold the lock for longer than a receipt waits. Its writer tries

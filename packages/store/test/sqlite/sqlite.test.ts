@@ -9,6 +9,7 @@ import { OperatorError } from '../../../common/src/errors.ts';
 import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
 import { pluck } from '../../../testkit/fixtures/pluck.ts';
 import { run } from '../../../testkit/fixtures/run.ts';
+import { toCreate, toServe } from '../../src/address.ts';
 import { openSqlite } from '../../src/sqlite/open.ts';
 import { createReads } from '../../src/sqlite/reads.ts';
 import { type OpenStore, openingSuite, storeSuite } from '../suite/suite.ts';
@@ -23,7 +24,7 @@ function pathOf(t: TestContext): string {
 }
 
 const open: OpenStore = async (t, environment) => {
-  const store = openSqlite(pathOf(t), environment, 'create');
+  const store = openSqlite(pathOf(t), environment, toCreate);
   t.after(() => store.close());
   return store;
 };
@@ -38,7 +39,7 @@ function rawConnection(t: TestContext): DatabaseSync {
 }
 
 function opens(t: TestContext): void {
-  const store = openSqlite(pathOf(t), 'sandbox', 'create');
+  const store = openSqlite(pathOf(t), 'sandbox', toCreate);
   t.after(() => store.close());
 }
 
@@ -59,7 +60,7 @@ test('a copy made by vacuum can be read while another process writes', async (t)
   opens(t);
   const copy = `${pathOf(t)}.copy`;
   rawConnection(t).prepare('vacuum into ?').run(copy);
-  const restored = openSqlite(copy, 'sandbox', 'serve');
+  const restored = openSqlite(copy, 'sandbox', toServe);
   t.after(() => restored.close());
   const writer = new DatabaseSync(copy);
   t.after(() => writer.close());
@@ -88,7 +89,7 @@ test('waits for another process that writes to the new file', async (t) => {
   const writer = spawn(process.execPath, ['-e', script, path]);
   const ended = once(writer, 'exit');
   await once(writer.stdout, 'data');
-  const store = openSqlite(path, 'sandbox', 'create');
+  const store = openSqlite(path, 'sandbox', toCreate);
   t.after(() => store.close());
   assert.equal(store.migration.from, 0);
   assert.deepEqual(await ended, [0, null]);
@@ -99,7 +100,7 @@ test('rejects a schema that is newer than the program, and does not change it', 
   const db = rawConnection(t);
   db.exec('pragma user_version = 999');
   assert.throws(
-    () => openSqlite(pathOf(t), 'sandbox', 'create'),
+    () => openSqlite(pathOf(t), 'sandbox', toCreate),
     (error) => error instanceof OperatorError && /schema 999.*newer version/.test(error.message),
   );
   assert.equal(db.prepare('pragma user_version').get()?.user_version, 999);
@@ -112,7 +113,7 @@ test('explains why it cannot open a file, and does not change the file', (t) => 
   writeFileSync(letter, text);
   for (const path of [letter, folder, join(letter, 'below.db')]) {
     assert.throws(
-      () => openSqlite(path, 'sandbox', 'create'),
+      () => openSqlite(path, 'sandbox', toCreate),
       (error) =>
         error instanceof OperatorError && error.message.startsWith(`Cannot open the database ${path}`),
     );

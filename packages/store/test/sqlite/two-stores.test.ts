@@ -1,4 +1,5 @@
 /** Two stores in one process on one file, as a sandbox has them. */
+
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
@@ -6,15 +7,16 @@ import { test } from 'node:test';
 import { adminBounds } from '../../../common/src/bounds/operator.ts';
 import { byTest, createdAt } from '../../../testkit/fixtures/fixture.ts';
 import { runExecutable, withPartners } from '../../../testkit/fixtures/run.ts';
+import { toAdminister, toServe } from '../../src/address.ts';
 import { StoreLocked } from '../../src/port.ts';
 import { openSqlite } from '../../src/sqlite/open.ts';
 
 test('a command of another process leaves the log to two stores of one process', async (t) => {
   const { databasePath, database } = await withPartners(t, ['acme']);
-  const store = openSqlite(databasePath, 'production', 'serve');
+  const store = openSqlite(databasePath, 'production', toServe);
   t.after(() => store.close());
   await store.findPartner('acme');
-  const other = openSqlite(databasePath, 'production', 'admin');
+  const other = openSqlite(databasePath, 'production', toAdminister);
   await other.createPartner({ id: 'early', name: 'Early', created_at: createdAt }, byTest);
   await other.close();
   const words = ['partners', 'create', '--id', 'zenith', '--name', 'Zenith', '--database', database];
@@ -26,7 +28,7 @@ test('a command of another process leaves the log to two stores of one process',
 
 test('a change is tried without waiting for a lock, and leaves nothing', async (t) => {
   const { databasePath } = await withPartners(t, ['acme']);
-  const store = openSqlite(databasePath, 'production', 'admin');
+  const store = openSqlite(databasePath, 'production', toAdminister);
   t.after(() => store.close());
   const position = await store.auditPosition(undefined);
   await store.tryWrite();

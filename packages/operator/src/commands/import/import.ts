@@ -15,6 +15,7 @@ import {
   wholeNumber,
 } from '@partner-network/common/command-line/options';
 import { largestPort } from '@partner-network/service/settings/listen';
+import { toFollow, toTry } from '@partner-network/store/address';
 import type { ImportKind, Missing } from '@partner-network/store/port';
 import { hasFailed } from '../../ingest/import.ts';
 import { personalDataPolicies } from '../../ingest/personal-data.ts';
@@ -80,7 +81,7 @@ function importing(kind: ImportKind): Command {
     arguments: [{ name: 'FILE', help: 'JSON Lines, CSV if its name ends in .csv, or - for standard input' }],
     options: optionsOf(kind),
     // It retries by itself if another command locks the database.
-    purpose: ({ 'dry-run': dryRun }) => (dryRun ? 'dry-run' : 'feed'),
+    opening: ({ 'dry-run': dryRun }) => (dryRun ? toTry : toFollow),
     conflicts: (flags, [file = standardInput]) => conflictsOf(kind, flags, file),
     run: async ({ store, values, words: [file = ''], output, by }) => {
       const { partner, json, overwrite, 'delete-missing': deletesMissing } = values;

@@ -13,6 +13,7 @@ import {
 } from '@partner-network/common/observability/metric';
 import { originOf } from '@partner-network/common/text';
 import { within } from '@partner-network/common/timeout';
+import { toServe } from '@partner-network/store/address';
 import { openStore } from '@partner-network/store/engines';
 import { StoreUnavailable } from '@partner-network/store/port';
 import type { Logger } from 'pino';
@@ -29,7 +30,8 @@ export async function openWorkers(
   given: Pick<Choices, 'beforeRequests'>,
 ): Promise<Serving> {
   const { environment, database, workers, listener } = settings;
-  const store = await openStore(database, environment, 'serve', {
+  const store = await openStore(database, environment, {
+    ...toServe,
     ...settings.storeOptions,
     replicas: [],
     connections: 1,

@@ -15,7 +15,7 @@ import type { Source } from './server.ts';
 export interface PoolSettings extends Pick<StoreOptions, 'connections' | 'keepsSession'> {
   readonly source: Source;
   /** True if the pool serves requests, whose statements have a short timeout. Commands may take longer. */
-  readonly isServing: boolean;
+  readonly answersRequests: boolean;
   /** The `application_name` of its connections, if it differs from the name in the address. */
   readonly name?: string;
   /** The age at which a connection is replaced. */
@@ -63,15 +63,15 @@ export class Pool implements Sql {
   #closing: PromiseWithResolvers<void> | undefined;
 
   constructor(settings: PoolSettings) {
-    const { source, keepsSession, isServing } = settings;
+    const { source, keepsSession, answersRequests } = settings;
     const { poolWaitMs, statementMs, commandStatementMs, commandConnectMs } = postgresBounds;
     this.#settings = settings;
-    this.#statementMs = settings.statementMs ?? (isServing ? statementMs : commandStatementMs);
+    this.#statementMs = settings.statementMs ?? (answersRequests ? statementMs : commandStatementMs);
     this.#config = {
       // A pooler forwards no session settings: docs/how-to/operators/postgres.md sets them.
-      ...(keepsSession && { options: isServing ? planSettings : timeStyle }),
-      ...(!isServing && { connectionTimeoutMillis: commandConnectMs }),
-      ...(isServing && keepsSession && { statement_timeout: this.#statementMs }),
+      ...(keepsSession && { options: answersRequests ? planSettings : timeStyle }),
+      ...(!answersRequests && { connectionTimeoutMillis: commandConnectMs }),
+      ...(answersRequests && keepsSession && { statement_timeout: this.#statementMs }),
       ...(settings.lockMs !== undefined && keepsSession && { lock_timeout: settings.lockMs }),
     };
     this.#waiting = createWaitQueue(settings.waitMs ?? poolWaitMs, () => {
@@ -83,7 +83,7 @@ export class Pool implements Sql {
   }
 
   async #open(): Promise<PooledConnection> {
-    const { source, name, isServing } = this.#settings;
+    const { source, name, answersRequests } = this.#settings;
     let connection: PooledConnection | undefined;
     try {
       if (this.#closing !== undefined) throw new StoreUnavailable('The database is closed.');
@@ -95,7 +95,7 @@ export class Pool implements Sql {
       opened.once('error', () => this.#retire(opened)).once('end', () => this.#retire(opened));
       await opened.connect();
       // A command waits for a busy server. A request must be answered in time.
-      await source.examine(opened, isServing ? undefined : this.#statementMs);
+      await source.examine(opened, answersRequests ? undefined : this.#statementMs);
       opened.isOpen = true;
       return opened;
     } catch (error) {

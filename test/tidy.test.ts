@@ -21,6 +21,12 @@ test('no source file is longer than 300 lines, and no line longer than 110 colum
   assert.deepEqual(overlong, []);
 });
 
+test('a test file has the name of the thing that it tests, in one to three words', () => {
+  const tests = sources.filter((file) => file.endsWith('.test.ts'));
+  const names = tests.filter((file) => !/\/[a-z][a-z0-9]*(-[a-z0-9]+){0,2}\.test\.ts$/.test(file));
+  assert.deepEqual(names, []);
+});
+
 test('no line of prose in a document is longer than 100 columns', () => {
   const wide = files
     .filter((name) => name.endsWith('.md'))

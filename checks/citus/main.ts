@@ -34,7 +34,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 /**
  * Tests that share a cluster. Left out of the store's: tests without a database (consent, cursor-keys,
  * import-order, migration-files), of connections alone (connection, errors, pool, primary-watch), of replicas
- * (replicas, round-trips), of plans on one node (plans, operator-plans, receipts-plans, unknown-keys), and of
+ * (replicas, round-trips), of plans on one node (plans, unknown-keys), and of
  * databases with rows, which are not distributed (upgrade).
  */
 const suites = {

@@ -21,86 +21,46 @@ const later = '2999-01-01T00:00:00.000Z';
 
 const adminKey = { id: 'a', name: 'ci', role: 'ADMIN', last_four: 'abcd', created_at: createdAt } as const;
 const replacement = { last_four: 'wxyz', digest: digest(3), overlapMs: 0 };
-const operators = ['network_operate', 'network_admin'] as const;
+const operators: readonly RoleName[] = ['network_operate', 'network_admin'];
+const support: readonly RoleName[] = [...operators, 'network_support'];
+const imports: readonly RoleName[] = [...operators, 'network_import'];
+const deletion = { customer_id: 'alice', id: 'a', deleted_at: createdAt };
+const newPartner = { id: 'new', name: 'N', created_at: createdAt };
+
+type Deed = readonly [what: string, deed: (store: Store) => Promise<unknown>, ...RoleName[]];
 
 /** A change or a question, and the roles that can do it. */
-const deeds: readonly [what: string, deed: (store: Store) => Promise<unknown>, ...RoleName[]][] = [
+const deeds: readonly Deed[] = [
   ['write a receipt', (store) => store.recordReceipts([receiptAt(0)]), 'network_serve'],
   ['count usage', (store) => store.recordUsage([usage]), 'network_serve'],
-  [
-    'find a key by its digest',
-    (store) => store.findKey(digest(1)),
-    'network_serve',
-    ...operators,
-    'network_support',
-  ],
-  ['read cursor keys', (store) => store.cursorKeys(), 'network_serve', ...operators],
-  ...(['brands', 'balances', 'grants'] as const).map((kind): (typeof deeds)[number] => [
-    `import ${kind}`,
-    (store) => writeRows(store, kind, [rowOf[kind]]),
-    'network_import',
-    ...operators,
-  ]),
-  [
-    'delete a balance by a line',
-    (store) => writeRows(store, 'balances', [{ customer_id: 'alice', id: 'a', deleted_at: createdAt }]),
-    'network_import',
-    ...operators,
-  ],
-  [
-    'export balances',
-    (store) => exported(store, 'balances'),
-    'network_import',
-    ...operators,
-    'network_serve',
-  ],
-  ['list keys', (store) => store.listKeys('acme'), 'network_support', ...operators, 'network_serve'],
-  [
-    'list receipts',
-    (store) => store.listReceipts({ limit: 1 }),
-    'network_support',
-    ...operators,
-    'network_retention',
-  ],
-  ['list changes', (store) => store.listAudit({ limit: 1 }), 'network_support', ...operators],
+  ['find a key by its digest', (store) => store.findKey(digest(1)), ...support, 'network_serve'],
+  ['read cursor keys', (store) => store.cursorKeys(), ...operators, 'network_serve'],
+  ...(['brands', 'balances', 'grants'] as const).map(
+    (kind): Deed => [`import ${kind}`, (store) => writeRows(store, kind, [rowOf[kind]]), ...imports],
+  ),
+  ['delete a balance by a line', (store) => writeRows(store, 'balances', [deletion]), ...imports],
+  ['export balances', (store) => exported(store, 'balances'), ...imports, 'network_serve'],
+  ['list keys', (store) => store.listKeys('acme'), ...support, 'network_serve'],
+  ['list receipts', (store) => store.listReceipts({ limit: 1 }), ...support, 'network_retention'],
+  ['list changes', (store) => store.listAudit({ limit: 1 }), ...support],
   [
     'revoke a grant',
     (store) => store.revokeGrant('alice', 'g', createdAt, byTest),
-    'network_support',
-    ...operators,
+    ...support,
     'network_import',
   ],
-  [
-    'disable a partner',
-    (store) => store.setPartnerDisabled('acme', createdAt, byTest),
-    'network_support',
-    ...operators,
-  ],
-  ['revoke a key', (store) => store.revokeKey('k', createdAt, byTest), 'network_support', ...operators],
+  ['disable a partner', (store) => store.setPartnerDisabled('acme', createdAt, byTest), ...support],
+  ['revoke a key', (store) => store.revokeKey('k', createdAt, byTest), ...support],
   ['enable a partner', (store) => store.setPartnerDisabled('acme', undefined, byTest), ...operators],
   ['rename a partner', (store) => store.renamePartner('acme', 'A', 'B', byTest), ...operators],
-  [
-    'create a partner',
-    (store) => store.createPartner({ id: 'new', name: 'N', created_at: createdAt }, byTest),
-    ...operators,
-  ],
+  ['create a partner', (store) => store.createPartner(newPartner, byTest), ...operators],
   ['create a key', (store) => store.createKey({ ...key, id: 'k2', scopes }, digest(2), byTest), ...operators],
   ['rotate a key', (store) => store.rotateKey('k', { ...replacement, id: 'k3' }, byTest), ...operators],
-  [
-    'create a grant',
-    (store) => store.createGrant({ ...grant, id: 'new' }, byTest),
-    ...operators,
-    'network_import',
-  ],
-  ['move partners', (store) => store.partnersWithKeys(), ...operators, 'network_serve', 'network_support'],
+  ['create a grant', (store) => store.createGrant({ ...grant, id: 'new' }, byTest), ...imports],
+  ['move partners', (store) => store.partnersWithKeys(), ...support, 'network_serve'],
   ['rotate the cursor key', (store) => store.rotateCursorKey('discard', byTest), 'network_operate'],
   ['erase a customer', (store) => store.eraseCustomer('alice', byTest), ...operators],
-  [
-    'find an administrative key by its digest',
-    (store) => store.findAdminKey(digest(1)),
-    'network_support',
-    ...operators,
-  ],
+  ['find an administrative key by its digest', (store) => store.findAdminKey(digest(1)), ...support],
   [
     'create an administrative key',
     (store) => store.createAdminKey({ ...adminKey, id: 'a2' }, digest(2), byTest),

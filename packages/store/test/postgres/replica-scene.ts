@@ -90,3 +90,24 @@ export function versionOf({ records }: Page): number {
 export async function readVersion(store: Store): Promise<number> {
   return versionOf(await pageAfter(store, ''));
 }
+
+/** The address of a proxy in front of a database. */
+export function withPort(url: string, port: number): string {
+  const through = new URL(url);
+  through.port = String(port);
+  return through.href;
+}
+
+/** The number of times that `roundTrips` does its work. */
+export const rounds = 20;
+
+/** The smallest count of many, because the service also checks its servers some times a second. */
+export async function roundTrips(requests: () => number, work: () => Promise<unknown>): Promise<number> {
+  let smallest = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < rounds; round += 1) {
+    const before = requests();
+    await work();
+    smallest = Math.min(smallest, requests() - before);
+  }
+  return smallest;
+}

@@ -10,9 +10,12 @@ import {
   type PostgresServer,
   withoutOwnServers,
 } from '../../../testkit/servers/postgres.ts';
+import { startProxy } from '../../../testkit/servers/proxy.ts';
+import { openServing } from '../../../testkit/service/database.ts';
 import { recorded } from '../../../testkit/watch/recorded-span.ts';
 import { type Page, StoreUnavailable } from '../../src/port.ts';
 import {
+  areAllUsed,
   database,
   limitMs,
   openScene,
@@ -20,9 +23,12 @@ import {
   pagesOfReplicas,
   type Replicated,
   readVersion,
+  rounds,
+  roundTrips,
   startReplicated,
   used,
   versionOf,
+  withPort,
 } from './replica-scene.ts';
 
 let replicated: Replicated;
@@ -72,6 +78,17 @@ describe('replicas', { skip: withoutOwnServers() }, () => {
     });
     const { noted } = await recorded(() => store.findKey(digestOfKey(keys.acme)));
     assert.equal(noted[name], 'primary');
+  });
+
+  test('a page takes two round trips: how far the replica has replayed, and the page', async (t) => {
+    const { primary, standbys } = replicated;
+    const { port, requests } = await startProxy(t, standbys[0].port);
+    const replicas = [withPort(standbys[0].url(database), port)];
+    const store = await openServing(t, primary.url(database), { replicas });
+    await until(limitMs, () => areAllUsed(store));
+    await pageAfter(store, '');
+    assert.equal(await roundTrips(requests, () => pageAfter(store, '')), 2);
+    assert.deepEqual(pagesOfReplicas(store), [1 + rounds]);
   });
 
   test('a page from a replica is never more than a second old, even if the replica is late', async (t) => {

@@ -3,12 +3,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { digestOfKey } from '../../../service/src/auth.ts';
 import { future, keys } from '../../../testkit/fixtures/fixture.ts';
-import { until } from '../../../testkit/fixtures/until.ts';
-import { startPostgres, startStandby, withoutOwnServers } from '../../../testkit/servers/postgres.ts';
 import { startProxy } from '../../../testkit/servers/proxy.ts';
 import { fixtureDatabase, openServing } from '../../../testkit/service/database.ts';
 import type { Store } from '../../src/port.ts';
-import { areAllUsed, database, fillOn, pagesOfReplicas } from './replica-scene.ts';
+import { roundTrips, withPort } from './replica-scene.ts';
 
 const brands = { partnerId: 'acme', after: '', limit: 2, walPosition: 0n };
 const alice = { customerId: 'alice', type: 'CHECKING', at: future };
@@ -22,25 +20,6 @@ const reads: Readonly<Record<string, (store: Store) => Promise<unknown>>> = {
   'any grant and its balances': (store) => store.listBalances({ ...balances, grantId: undefined }),
 };
 
-function withPort(url: string, port: number): string {
-  const through = new URL(url);
-  through.port = String(port);
-  return through.href;
-}
-
-const rounds = 20;
-
-/** The smallest count of many, because the service also checks its servers some times a second. */
-async function roundTrips(requests: () => number, work: () => Promise<unknown>): Promise<number> {
-  let smallest = Number.POSITIVE_INFINITY;
-  for (let round = 0; round < rounds; round += 1) {
-    const before = requests();
-    await work();
-    smallest = Math.min(smallest, requests() - before);
-  }
-  return smallest;
-}
-
 for (const keepsSession of [true, false]) {
   const how = keepsSession ? 'with' : 'without';
   for (const [what, read] of Object.entries(reads)) {
@@ -53,19 +32,3 @@ for (const keepsSession of [true, false]) {
     });
   }
 }
-
-test('a page from a replica takes two: how far it has replayed, and the page', {
-  skip: withoutOwnServers(),
-}, async (t) => {
-  const primary = await startPostgres(t);
-  await fillOn(primary);
-  const standby = await startStandby(t, primary);
-  const { port, requests } = await startProxy(t, standby.port);
-  const replicas = [withPort(standby.url(database), port)];
-  const store = await openServing(t, primary.url(database), { replicas });
-  await until(20_000, () => areAllUsed(store));
-  const read = reads['a page of brands']!;
-  await read(store);
-  assert.equal(await roundTrips(requests, () => read(store)), 2);
-  assert.deepEqual(pagesOfReplicas(store), [1 + rounds]);
-});

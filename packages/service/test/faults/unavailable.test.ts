@@ -60,20 +60,17 @@ faultTest('a database that is killed during requests is a 503 until it is back',
   assertFewLines(served.texts().stdout, workers);
 });
 
-rareFaultTest(
-  'a certificate that cannot be read when connections are opened is a 503 until it can',
-  async (t) => {
-    const server = await startFilled(t);
-    const certificate = join(temporaryFolder(t), 'authority.pem');
-    writeFileSync(certificate, '');
-    const load = await loadOn(t, `${server.url()}?sslmode=disable&sslrootcert=${certificate}`);
-    renameSync(certificate, `${certificate}.away`);
-    await hangUpOnService(t, server);
-    await load.fails();
-    renameSync(`${certificate}.away`, certificate);
-    await load.recovers();
-  },
-);
+rareFaultTest('a certificate that cannot be read for new connections is a 503 until it can', async (t) => {
+  const server = await startFilled(t);
+  const certificate = join(temporaryFolder(t), 'authority.pem');
+  writeFileSync(certificate, '');
+  const load = await loadOn(t, `${server.url()}?sslmode=disable&sslrootcert=${certificate}`);
+  renameSync(certificate, `${certificate}.away`);
+  await hangUpOnService(t, server);
+  await load.fails();
+  renameSync(`${certificate}.away`, certificate);
+  await load.recovers();
+});
 
 rareFaultTest('connections that fall silent as soon as they are open do not use up the pool', async (t) => {
   const server = await startFilled(t);

@@ -15,7 +15,7 @@ import {
   withoutOwnServers,
 } from '../../../testkit/servers/postgres.ts';
 
-const limits = { skip: withoutOwnServers(), timeout: 60_000 };
+const limits = { skip: withoutOwnServers() };
 
 /** Contains characters that must be encoded in an address. */
 const password = 's3cret/w@rd';
@@ -76,45 +76,41 @@ interface Key {
   readonly key: string;
 }
 
-test(
-  'serves for a role that can read and write receipts, and refuses its other commands',
-  limits,
-  async (t) => {
-    const server = await startGuarded(t);
-    const { json } = lineOn(server.addressFor('network'));
-    await json('migrate');
-    await json('partners create --id acme --name Acme');
-    const { key } = await json<Key>('keys create --partner acme --scope BRANDS_READ');
+test('serves for a role that can read and write receipts, and nothing else', limits, async (t) => {
+  const server = await startGuarded(t);
+  const { json } = lineOn(server.addressFor('network'));
+  await json('migrate');
+  await json('partners create --id acme --name Acme');
+  const { key } = await json<Key>('keys create --partner acme --scope BRANDS_READ');
 
-    const reader = lineOn(server.addressFor('reader'));
-    assertFailed(
-      await reader.command(['partners', 'list']),
-      1,
-      /^The database denies access: .*\. This command needs the role network_support: [^\n]*\n$/,
-    );
-    const owner = await connectTo(t, server.addressFor('network'));
-    await owner.query('grant select on all tables in schema public to reader');
-    const refused = await reader.command(['serve', '--port', '0', '--ops-port', '0']);
-    assertFailed(
-      refused,
-      1,
-      /^The role reader lacks insert on receipts.* grant insert on receipts, key_uses, usage to reader;/,
-    );
-    await owner.query(`grant insert on receipts, key_uses, usage to reader;
+  const reader = lineOn(server.addressFor('reader'));
+  assertFailed(
+    await reader.command(['partners', 'list']),
+    1,
+    /^The database denies access: .*\. This command needs the role network_support: [^\n]*\n$/,
+  );
+  const owner = await connectTo(t, server.addressFor('network'));
+  await owner.query('grant select on all tables in schema public to reader');
+  const refused = await reader.command(['serve', '--port', '0', '--ops-port', '0']);
+  assertFailed(
+    refused,
+    1,
+    /^The role reader lacks insert on receipts.* grant insert on receipts, key_uses, usage to reader;/,
+  );
+  await owner.query(`grant insert on receipts, key_uses, usage to reader;
       grant update on key_uses, usage to reader`);
-    const service = await serveOn(t, server.addressFor('reader'));
-    assert.equal((await service.brands('', { key })).status, 200);
-    assert.equal((await service.balances('?customer_id=alice&type=CHECKING', { key })).status, 403);
-    const receipts = () => json<{ outcome: string }[]>('receipts list --partner acme');
-    await until(20_000, async () => (await receipts())[0]?.outcome === 'INSUFFICIENT_SCOPES');
-    const disabled = await reader.command(['partners', 'disable', 'acme']);
-    assertFailed(
-      disabled,
-      1,
-      /^The database denies access: permission denied for table partners\. This command .*\n.* still work /m,
-    );
-  },
-);
+  const service = await serveOn(t, server.addressFor('reader'));
+  assert.equal((await service.brands('', { key })).status, 200);
+  assert.equal((await service.balances('?customer_id=alice&type=CHECKING', { key })).status, 403);
+  const receipts = () => json<{ outcome: string }[]>('receipts list --partner acme');
+  await until(20_000, async () => (await receipts())[0]?.outcome === 'INSUFFICIENT_SCOPES');
+  const disabled = await reader.command(['partners', 'disable', 'acme']);
+  assertFailed(
+    disabled,
+    1,
+    /^The database denies access: permission denied for table partners\. This command .*\n.* still work /m,
+  );
+});
 
 /** Finds the password in the file of PGPASSFILE as psql does, without a word about the file. */
 async function assertPasswordFile(t: TestContext, { port }: Guarded): Promise<void> {

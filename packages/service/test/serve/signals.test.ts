@@ -46,20 +46,16 @@ function startAsProcess1(t: TestContext, words: readonly string[]) {
   return start(t, words, { runner });
 }
 
-test(
-  'process 1 ends at the first signal that Node can notice, long before it serves',
-  needsProcess1,
-  async (t) => {
-    const { database } = await fixtureLine(t);
-    const started = startAsProcess1(t, [...serving, '--database', database]);
-    const pid = await process1Of(started.pid);
-    // Signals that come before Node runs our first line can be lost, so this sends them until it ends.
-    await until(20_000, () => !isSignalled(pid));
-    // Before that line, Node itself may end by the signal, which is null here and 143 in a shell.
-    assert.ok([143, null].includes(await started.ended));
-    assert.deepEqual(started.texts(), { stdout: '', stderr: '' });
-  },
-);
+test('process 1 ends at the first signal that Node can notice', needsProcess1, async (t) => {
+  const { database } = await fixtureLine(t);
+  const started = startAsProcess1(t, [...serving, '--database', database]);
+  const pid = await process1Of(started.pid);
+  // Signals that come before Node runs our first line can be lost, so this sends them until it ends.
+  await until(20_000, () => !isSignalled(pid));
+  // Before that line, Node itself may end by the signal, which is null here and 143 in a shell.
+  assert.ok([143, null].includes(await started.ended));
+  assert.deepEqual(started.texts(), { stdout: '', stderr: '' });
+});
 
 test('process 1 drains when it serves, and reports an interrupted import', needsProcess1, async (t) => {
   const { database } = await fixtureLine(t);

@@ -62,26 +62,22 @@ test('a trace covers a request through http, limiter and store, and the log line
   assert.equal(resource['deployment.environment.name'], 'sandbox');
 });
 
-test(
-  'on Postgres and Redis a trace names the server and the limiter that answered',
-  needsRedis,
-  async (t) => {
-    const collector = await startCollector(t);
-    const flags = ['--redis', await redisUrl(t), '--balances-rate', '1000'];
-    const service = await startTracedService(t, collector.url, { engine: 'postgres', flags });
-    const query = '?customer_id=alice&type=CHECKING';
-    const { headers } = await service.balances(query, { key: keys.acme });
-    await service.send();
+test('on Postgres and Redis a trace names the server and the limiter', needsRedis, async (t) => {
+  const collector = await startCollector(t);
+  const flags = ['--redis', await redisUrl(t), '--balances-rate', '1000'];
+  const service = await startTracedService(t, collector.url, { engine: 'postgres', flags });
+  const query = '?customer_id=alice&type=CHECKING';
+  const { headers } = await service.balances(query, { key: keys.acme });
+  await service.send();
 
-    const spans = collector.traceOf(headers['x-request-id']);
-    assertTree(spans, ['GET /network/v1/balances', 'store findKey', 'limiter admit', 'store listBalances']);
-    assert.equal(spans[2]!.attributes['partner_network.limiter.source'], 'redis');
-    for (const asked of [spans[1]!, spans[3]!]) {
-      assert.equal(asked.attributes['db.system.name'], 'postgresql');
-      assert.equal(asked.attributes['partner_network.database.server'], 'primary');
-    }
-  },
-);
+  const spans = collector.traceOf(headers['x-request-id']);
+  assertTree(spans, ['GET /network/v1/balances', 'store findKey', 'limiter admit', 'store listBalances']);
+  assert.equal(spans[2]!.attributes['partner_network.limiter.source'], 'redis');
+  for (const asked of [spans[1]!, spans[3]!]) {
+    assert.equal(asked.attributes['db.system.name'], 'postgresql');
+    assert.equal(asked.attributes['partner_network.database.server'], 'primary');
+  }
+});
 
 test('only a statement that waits for a connection has a span for the wait', async (t) => {
   const store = await openServing(t, await fixtureDatabase(t), { connections: 1 });

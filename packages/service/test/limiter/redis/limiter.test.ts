@@ -31,40 +31,36 @@ async function monitored(t: TestContext, url: string): Promise<string[][]> {
   return commands;
 }
 
-test(
-  'eight instances never let 51 through in any second of Redis, whenever requests come',
-  needsOwnRedis,
-  async (t) => {
-    const { url } = await startRedis(t);
-    const commands = await monitored(t, url);
-    const limiters = await openLimiterInstances(t, url, 8);
-    let admitted = 0;
-    let refused = 0;
-    const startedMs = performance.now();
-    // Bursts on all instances, a few requests on some of them, and pauses.
-    for (let round = 0; performance.now() - startedMs < 4_000; round += 1) {
-      const burst = limiters.flatMap((limiter, index) =>
-        Array(index < round % 9 ? (round % 5) + 1 : 0).fill(limiter),
-      );
-      const decisions = await Promise.all(burst.map((limiter) => limiter.admit('p')));
-      const passed = decisions.filter(({ isAdmitted }) => isAdmitted).length;
-      admitted += passed;
-      refused += decisions.length - passed;
-      await wait(round % 40 === 0 ? 333 : round % 4);
-    }
+test('eight instances never let 51 through in any second of Redis', needsOwnRedis, async (t) => {
+  const { url } = await startRedis(t);
+  const commands = await monitored(t, url);
+  const limiters = await openLimiterInstances(t, url, 8);
+  let admitted = 0;
+  let refused = 0;
+  const startedMs = performance.now();
+  // Bursts on all instances, a few requests on some of them, and pauses.
+  for (let round = 0; performance.now() - startedMs < 4_000; round += 1) {
+    const burst = limiters.flatMap((limiter, index) =>
+      Array(index < round % 9 ? (round % 5) + 1 : 0).fill(limiter),
+    );
+    const decisions = await Promise.all(burst.map((limiter) => limiter.admit('p')));
+    const passed = decisions.filter(({ isAdmitted }) => isAdmitted).length;
+    admitted += passed;
+    refused += decisions.length - passed;
+    await wait(round % 40 === 0 ? 333 : round % 4);
+  }
 
-    // On a busy machine Redis may be lost for a moment. What it admits is exact all the same.
-    const fallbacks = limiters.reduce((sum, limiter) => sum + limiter.fallbacks(), 0);
-    const times = commands.filter(([name]) => name === 'RPUSH').map(([, , micros]) => Number(micros));
-    assert.ok(Math.abs(times.length - admitted) <= fallbacks, `${times.length}, ${admitted}, ${fallbacks}`);
-    assert.ok(refused > admitted && admitted > 2 * rate, `${admitted} admitted, ${refused} refused`);
-    for (let index = rate; index < times.length; index += 1) {
-      assert.ok(times[index]! - times[index - rate]! >= second, '51 within a second');
-    }
-    const memory = await redisClient(t, url).memory('USAGE', 'partner-network:sandbox:brands:p');
-    assert.ok(Number(memory) < 1_024, `Redis keeps ${memory} bytes of the partner`);
-  },
-);
+  // On a busy machine Redis may be lost for a moment. What it admits is exact all the same.
+  const fallbacks = limiters.reduce((sum, limiter) => sum + limiter.fallbacks(), 0);
+  const times = commands.filter(([name]) => name === 'RPUSH').map(([, , micros]) => Number(micros));
+  assert.ok(Math.abs(times.length - admitted) <= fallbacks, `${times.length}, ${admitted}, ${fallbacks}`);
+  assert.ok(refused > admitted && admitted > 2 * rate, `${admitted} admitted, ${refused} refused`);
+  for (let index = rate; index < times.length; index += 1) {
+    assert.ok(times[index]! - times[index - rate]! >= second, '51 within a second');
+  }
+  const memory = await redisClient(t, url).memory('USAGE', 'partner-network:sandbox:brands:p');
+  assert.ok(Number(memory) < 1_024, `Redis keeps ${memory} bytes of the partner`);
+});
 
 /** Runs the script on a clock that the test controls. */
 function onClock(redis: Redis, limit: number) {
@@ -103,22 +99,18 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.integer({ min: -3_600 * second, max: 5 * second }) },
 );
 
-test(
-  'an admission counts for a second to the microsecond, also after the clock was set back',
-  needsRedis,
-  async (t) => {
-    const url = await redisUrl(t);
-    const decide = onClock(redisClient(t, url), 3);
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 100 }), async (steps) => {
-        let now = 1_800_000_000 * second;
-        const instants = steps.map((micros) => (now += micros));
-        assert.deepEqual(await decide(`test:${randomUUID()}`, instants), modelled(3, instants));
-      }),
-      { numRuns: 300 },
-    );
-  },
-);
+test('an admission counts for a second, also after the clock was set back', needsRedis, async (t) => {
+  const url = await redisUrl(t);
+  const decide = onClock(redisClient(t, url), 3);
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 100 }), async (steps) => {
+      let now = 1_800_000_000 * second;
+      const instants = steps.map((micros) => (now += micros));
+      assert.deepEqual(await decide(`test:${randomUUID()}`, instants), modelled(3, instants));
+    }),
+    { numRuns: 300 },
+  );
+});
 
 test('partners, operations and environments are counted apart', needsRedis, async (t) => {
   const url = await redisUrl(t);
@@ -132,28 +124,24 @@ test('partners, operations and environments are counted apart', needsRedis, asyn
   }
 });
 
-test(
-  'Redis receives the environment, the operation and the partner, and never an API key',
-  needsOwnRedis,
-  async (t) => {
-    const { url } = await startRedis(t);
-    const commands = await monitored(t, url);
-    const { admit, decisions } = await openLimiter(t, url);
-    const service = await startTestService(t, {
-      limiters: { brands: { ratePerSecond: rate, tallies: [], admit } },
-    });
-    // On a busy machine Redis may answer too late for the first requests.
-    await until(20_000, async () => {
-      await service.brands('', { key: keys.acme });
-      return decisions('redis') > 0;
-    });
-    const stored = (await redisClient(t, url).keys('*')).sort();
-    assert.deepEqual(stored, ['partner-network:sandbox:brands:acme', 'partner-network:sandbox:instances']);
-    const sent = JSON.stringify(commands);
-    assert.ok(sent.includes('brands:acme'));
-    assert.ok(!sent.includes(keys.acme) && !sent.includes(keys.acme.slice(8, 51)));
-  },
-);
+test('Redis receives environment, operation and partner, and never an API key', needsOwnRedis, async (t) => {
+  const { url } = await startRedis(t);
+  const commands = await monitored(t, url);
+  const { admit, decisions } = await openLimiter(t, url);
+  const service = await startTestService(t, {
+    limiters: { brands: { ratePerSecond: rate, tallies: [], admit } },
+  });
+  // On a busy machine Redis may answer too late for the first requests.
+  await until(20_000, async () => {
+    await service.brands('', { key: keys.acme });
+    return decisions('redis') > 0;
+  });
+  const stored = (await redisClient(t, url).keys('*')).sort();
+  assert.deepEqual(stored, ['partner-network:sandbox:brands:acme', 'partner-network:sandbox:instances']);
+  const sent = JSON.stringify(commands);
+  assert.ok(sent.includes('brands:acme'));
+  assert.ok(!sent.includes(keys.acme) && !sent.includes(keys.acme.slice(8, 51)));
+});
 
 test('the user, password and database number of the URL are used', needsOwnRedis, async (t) => {
   const { url, port } = await startRedis(t);

@@ -190,40 +190,32 @@ async function onRedis(t: TestContext) {
   return { link, url, client: redisClient(t, url) };
 }
 
-test(
-  'Redis decides by the rate, in milliseconds, and keeps admissions two seconds',
-  needsOwnRedis,
-  async (t) => {
-    const { link, client } = await onRedis(t);
-    const first = await link.admit('log', 2);
-    assert.deepEqual(first, { isAdmitted: true, left: 1, untilMoreMs: limiterBounds.rateWindowMs });
-    const second = await link.admit('log', 2);
-    assert.deepEqual([second!.isAdmitted, second!.left], [true, 0]);
-    const third = await link.admit('log', 2);
-    assert.deepEqual([third!.isAdmitted, third!.left], [false, 0]);
-    assert.ok(third!.untilMoreMs > 0 && third!.untilMoreMs < limiterBounds.rateWindowMs);
-    const lifeMs = await client.pttl('log');
-    assert.ok(lifeMs > limiterBounds.rateWindowMs && lifeMs <= limiterBounds.redisLogLifeMs, `${lifeMs} ms`);
-  },
-);
+test('Redis decides by the rate, and keeps admissions two seconds', needsOwnRedis, async (t) => {
+  const { link, client } = await onRedis(t);
+  const first = await link.admit('log', 2);
+  assert.deepEqual(first, { isAdmitted: true, left: 1, untilMoreMs: limiterBounds.rateWindowMs });
+  const second = await link.admit('log', 2);
+  assert.deepEqual([second!.isAdmitted, second!.left], [true, 0]);
+  const third = await link.admit('log', 2);
+  assert.deepEqual([third!.isAdmitted, third!.left], [false, 0]);
+  assert.ok(third!.untilMoreMs > 0 && third!.untilMoreMs < limiterBounds.rateWindowMs);
+  const lifeMs = await client.pttl('log');
+  assert.ok(lifeMs > limiterBounds.rateWindowMs && lifeMs <= limiterBounds.redisLogLifeMs, `${lifeMs} ms`);
+});
 
-test(
-  'an instance counts while it lives, and not after it closed, died or the clock was set back',
-  needsOwnRedis,
-  async (t) => {
-    const { link, url, client } = await onRedis(t);
-    const instances = instancesKey('sandbox');
-    assert.equal(instances, 'partner-network:sandbox:instances');
-    const nowMicros = Date.now() * 1_000;
-    await client.zadd(instances, nowMicros, 'alive');
-    await client.zadd(instances, nowMicros - limiterBounds.instanceStaleMs * 1_000, 'dead');
-    await client.zadd(instances, nowMicros + 60_000_000, 'of a clock that was ahead');
-    const second = await openLink(t, url);
-    assert.equal(second.link.knownInstances(), 3);
-    const lifeMs = await client.pttl(instances);
-    assert.ok(lifeMs > 0 && lifeMs <= limiterBounds.instanceStaleMs);
-    await second.link.close();
-    await link.close();
-    assert.deepEqual(await client.zrange(instances, '0', '-1'), ['alive']);
-  },
-);
+test('an instance counts while it lives, and not once it closed or died', needsOwnRedis, async (t) => {
+  const { link, url, client } = await onRedis(t);
+  const instances = instancesKey('sandbox');
+  assert.equal(instances, 'partner-network:sandbox:instances');
+  const nowMicros = Date.now() * 1_000;
+  await client.zadd(instances, nowMicros, 'alive');
+  await client.zadd(instances, nowMicros - limiterBounds.instanceStaleMs * 1_000, 'dead');
+  await client.zadd(instances, nowMicros + 60_000_000, 'of a clock that was ahead');
+  const second = await openLink(t, url);
+  assert.equal(second.link.knownInstances(), 3);
+  const lifeMs = await client.pttl(instances);
+  assert.ok(lifeMs > 0 && lifeMs <= limiterBounds.instanceStaleMs);
+  await second.link.close();
+  await link.close();
+  assert.deepEqual(await client.zrange(instances, '0', '-1'), ['alive']);
+});

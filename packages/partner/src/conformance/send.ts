@@ -71,23 +71,18 @@ export function createSender(base: URL, bounds = sendBounds) {
   /** Starts to open a connection. Its errors are found later. */
   const open = () => (isTls ? connectTls(address) : connect(address)).on('error', () => {});
 
-  /** Sends a request on a connection of its own. */
-  async function exchangeOn(socket: Socket, text: string, path: string | undefined) {
-    const answer = await exchange(socket, text, path, bounds);
-    spent.bytes += answer.body.length;
-    return answer;
-  }
-
   /** Sends a request, and again after a 429 or 503. */
   async function send(text: string, path?: string) {
     for (let repeats = 0; ; repeats += 1) {
       await pace();
-      const answer = await exchangeOn(open(), text, path);
+      const answer = await exchange(open(), text, path, bounds);
+      spent.bytes += answer.body.length;
       // A deployment may close the connection of a raw request that it does not understand.
       if (path !== undefined) spent.unanswered = answer.status === 0 ? spent.unanswered + 1 : 0;
       if (spent.unanswered >= bounds.unanswered) throw new Untestable('', { cause: answer });
+      const isBusy = answer.status === 429 || answer.status === 503;
       const waitMs = waitAsked(answer);
-      if (!(waitMs <= bounds.waitMs) || repeats === bounds.repeats) return answer;
+      if (!isBusy || waitMs > bounds.waitMs || repeats === bounds.repeats) return answer;
       await sleep(waitMs);
     }
   }
@@ -99,7 +94,9 @@ export function createSender(base: URL, bounds = sendBounds) {
     const sockets = Array.from({ length: count }, open);
     const event = isTls ? 'secureConnect' : 'connect';
     await Promise.allSettled(sockets.map((socket) => once(socket, event, { signal })));
-    return Promise.all(sockets.map((socket) => exchangeOn(socket, text, path)));
+    const answers = await Promise.all(sockets.map((socket) => exchange(socket, text, path, bounds)));
+    for (const { body } of answers) spent.bytes += body.length;
+    return answers;
   }
 
   return { send, burst };
@@ -173,9 +170,8 @@ function parsed(body: Buffer): unknown {
   }
 }
 
-/** Milliseconds to wait before the request is sent again; NaN if the answer is final. */
-function waitAsked({ status, header }: Pick<Answer, 'status' | 'header'>): number {
-  if (status !== 429 && status !== 503) return Number.NaN;
+/** Milliseconds to wait before the request is sent again. */
+function waitAsked({ header }: Pick<Answer, 'header'>): number {
   const ms = Number(header('Retry-After-Ms') ?? Number(header('Retry-After') ?? 1) * 1_000);
   return Number.isNaN(ms) ? 1_000 : Math.max(ms, 0);
 }

@@ -1,5 +1,7 @@
+/** What a command of a partner says while it waits, and when it fails. */
 import { ApiError, ConnectionError, PartnerNetworkError, TimeoutError } from '@partner-network/client';
 import { commandLineBounds } from '@partner-network/common/bounds/common';
+import type { Output } from '@partner-network/common/command-line/command';
 import { OperatorError } from '@partner-network/common/errors';
 import { echo } from '@partner-network/common/text';
 import { sandboxAddress } from '@partner-network/contract/operations';
@@ -63,14 +65,8 @@ export function foreignAnswer(what: string, { url, setBy }: Address): string[] {
   ];
 }
 
-interface ConnectionFailure {
-  readonly codes: RegExp;
-  readonly what: string;
-  readonly remedy: string;
-}
-
 /** Why no answer arrived, by the code of the system, of TLS or of fetch. */
-const connectionFailures: readonly ConnectionFailure[] = [
+const connectionFailures = [
   {
     codes: /^ECONNREFUSED$/,
     what: 'No service listens at {host}. Is it running?',
@@ -113,4 +109,30 @@ export function whyNoAnswer(code: string, address: Address): string[] {
     url === sandboxAddress ? 'Start a sandbox with "npx partner-network sandbox"' : 'Start the service';
   const facts = { host: new URL(url).host, setBy, start };
   return [`${fillIn(what, facts)} (${code})`, fillIn(remedy, facts)];
+}
+
+/** Prints once, on a terminal, what the command waits for: the client retries silently. */
+export function createWaitingRemark(address: string, output: Output, isTerminal = process.stderr.isTTY) {
+  let status = 0;
+  let isRemarked = !isTerminal;
+  let timer: NodeJS.Timeout | undefined;
+
+  function remark(): void {
+    isRemarked = true;
+    const answer = status >= 400 ? `, which answered ${status}` : '';
+    output.remark(`Waiting for ${address}${answer}. Press Ctrl-C to stop.`);
+  }
+
+  return {
+    onRequest: () => {
+      if (!isRemarked) timer ??= setTimeout(remark, commandLineBounds.silentWaitMs);
+    },
+    onResponse: (response: { readonly status: number }) => {
+      status = response.status;
+    },
+    stop: () => {
+      clearTimeout(timer);
+      timer = undefined;
+    },
+  };
 }

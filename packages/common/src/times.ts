@@ -25,16 +25,8 @@ export function normalizeTime(text: string): string | undefined {
 /** The last time that can be stored: a year has four digits. */
 export const latestTimeMs = Date.parse('9999-12-31T23:59:59.999Z');
 
-let lastMs = 0;
-let lastTime = '1970-01-01T00:00:00.000Z';
-
-/** Keeps the last result: listing balances needs it twice, and formatting takes 2 % of an answer. */
 export function toTime(epochMs: number): string {
-  if (epochMs !== lastMs) {
-    lastTime = new Date(epochMs).toISOString();
-    lastMs = epochMs;
-  }
-  return lastTime;
+  return new Date(epochMs).toISOString();
 }
 
 /** Whether something with this expiry has expired. Without an expiry, it never does. */

@@ -1,12 +1,10 @@
 import '@partner-network/common/bounds/relations';
 import { once } from 'node:events';
-import type { Output } from '@partner-network/common/command-line/command';
-import { type Command, exitUsage } from '@partner-network/common/command-line/command';
+import { type Command, exitUsage, type Output } from '@partner-network/common/command-line/command';
 import { helpColumns, helpOf, withoutCommand } from '@partner-network/common/command-line/help';
 import { parseLine } from '@partner-network/common/command-line/parse';
 import { ConclusiveError, InterruptedError, OperatorError } from '@partner-network/common/errors';
-import { ownVersion } from '@partner-network/common/process';
-import { endBy, onInterrupt } from '@partner-network/common/signals';
+import { endBy, onInterrupt, ownVersion } from '@partner-network/common/process';
 import { maskSecrets, printable } from '@partner-network/common/text';
 import { StoreUnavailable } from '@partner-network/store/port';
 import { type Entry, groups } from './commands.ts';

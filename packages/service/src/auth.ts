@@ -1,5 +1,5 @@
 /** Keys: their texts, the key of a request, and what a key and a grant allow. */
-import { hash, randomBytes } from 'node:crypto';
+import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { authBounds } from '@partner-network/common/bounds/service';
 import { isPast } from '@partner-network/common/times';
@@ -16,7 +16,6 @@ import { headerValues } from '@partner-network/http/request';
 import type { BalancesAnswer, KeyOnFile, Reads } from '@partner-network/store/port';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const secretCharacters = 43;
 const checksumCharacters = 6;
 
 /** The CRC-32 in base 62. With big integers, checking the text of a key takes 1.8 µs instead of 0.9. */
@@ -40,13 +39,10 @@ function keyTexts(prefixes: KeyPrefixes) {
   return {
     keyOf,
 
-    /** Makes a key from 256 random bits. Its text is never stored, only its digest. */
+    /** Makes a key from 43 random characters: 256 bits. Its text is never stored, only its digest. */
     newKey: (environment: Environment): string => {
-      let secret = '';
-      for (let rest = BigInt(`0x${randomBytes(32).toString('hex')}`); rest > 0n; rest /= 62n) {
-        secret = alphabet[Number(rest % 62n)] + secret;
-      }
-      return keyOf(environment, secret.padStart(secretCharacters, '0'));
+      const characters = Array.from({ length: 43 }, () => alphabet[randomInt(alphabet.length)]);
+      return keyOf(environment, characters.join(''));
     },
 
     /** The environment of a key, read from its text without the database. Undefined for any other text. */

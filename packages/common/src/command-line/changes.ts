@@ -15,7 +15,7 @@ function visibleText(maxCodePoints: number): Reader<string> {
 }
 
 const readActor = visibleText(commandLineBounds.actorCharacters);
-const given = setting(
+const givenActor = setting(
   'NAME',
   'PARTNER_NETWORK_ACTOR',
   readActor,
@@ -25,9 +25,9 @@ const given = setting(
 
 /** Who makes a change: the flag, the variable, or the user and host that run the command. */
 export const actor: Option<string> = {
-  ...given,
+  ...givenActor,
   default: '<user>@<host>',
-  resolve: (texts, flags) => given.resolve(texts, flags) ?? thisUser(),
+  resolve: (texts, flags) => givenActor.resolve(texts, flags) ?? thisUser(),
 };
 
 /** Why a change is made, for the audit log. */

@@ -20,7 +20,7 @@ export function spanConflicts({ since = '', until }: { since?: string; until?: s
   return isOrdered ? [] : ['--since must be before --until: exchange them.'];
 }
 
-export function newest(what: string) {
+export function limitFlag(what: string) {
   const { listShown, listShownAtMost } = commandLineBounds;
   const help = `highest number of ${what} to show, the newest first`;
   return defaulted('N', wholeNumber(1, listShownAtMost), listShown, help);

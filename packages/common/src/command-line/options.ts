@@ -68,17 +68,18 @@ export function flag(help: string): Option<boolean> {
 }
 
 export function optional<T>(valueName: string, read: Reader<T>, help: string): Option<T | undefined> {
-  return { valueName, help, resolve: single(read, () => undefined) };
+  return defaulted(valueName, read, undefined, help);
 }
 
 /** An optional flag with a default. */
-export function defaulted<T, D extends T>(
+export function defaulted<T, D extends T | undefined>(
   valueName: string,
   read: Reader<T>,
   fallback: D,
   help: string,
 ): Option<T | D> {
-  return { valueName, help, default: String(fallback), resolve: single(read, () => fallback) };
+  const shown = fallback === undefined ? undefined : String(fallback);
+  return { valueName, help, default: shown, resolve: single(read, () => fallback) };
 }
 
 const missing = new Problem('is required.');
@@ -107,8 +108,7 @@ export function setting<T, D extends T | undefined>(
   fallback: D,
   help: string,
 ): Option<T | D> {
-  const shown = fallback === undefined ? undefined : String(fallback);
-  return { valueName, variable, help, default: shown, resolve: single(read, () => fallback) };
+  return { ...defaulted(valueName, read, fallback, help), variable };
 }
 
 /** An option without a flag, such as a secret. With `needed`, it is required if `unless` is absent. */
@@ -131,8 +131,8 @@ export function repeatedSetting<T>(
   most: number,
   help: string,
 ): Option<readonly T[]> {
-  const resolve: Resolve<readonly T[]> = (given) => {
-    const texts = given.flatMap((text) => text.split(','));
+  const resolve: Resolve<readonly T[]> = (lists) => {
+    const texts = lists.flatMap((text) => text.split(','));
     return texts.length > most ? new Problem(`may be given at most ${most} times.`) : readAll(texts, read);
   };
   return { valueName, variable, help, isRepeatable: true, resolve };

@@ -34,7 +34,7 @@ export function parseLine<O extends Options>(
 ) {
   const { options, arguments: expected = [] } = syntax;
   const problems: string[] = [];
-  const given = new Map<string, string[]>();
+  const flagTexts = new Map<string, string[]>();
   const wrong = new Set<string>();
   const positionals: string[] = [];
   const extra: string[] = [];
@@ -60,18 +60,19 @@ export function parseLine<O extends Options>(
     if (token.kind !== 'option') continue;
     if (!Object.hasOwn(options, token.name)) afterUnknown = token.index + 1;
     const problem = problemOfFlag(token, options);
-    if (problem === undefined) given.set(token.name, [...(given.get(token.name) ?? []), token.value ?? '']);
+    if (problem === undefined)
+      flagTexts.set(token.name, [...(flagTexts.get(token.name) ?? []), token.value ?? '']);
     else {
       problems.push(problem);
       wrong.add(token.name);
     }
   }
 
-  const flags = new Set(given.keys());
+  const flags = new Set(flagTexts.keys());
   const resolved: Record<string, unknown> = {};
   for (const [name, option] of Object.entries(options)) {
     if (wrong.has(name)) continue;
-    const texts = given.get(name);
+    const texts = flagTexts.get(name);
     const source = texts === undefined ? readVariable(name, option, variables) : { texts, name: `--${name}` };
     if (source instanceof Problem) {
       problems.push(source.sentence);
@@ -104,7 +105,8 @@ function readVariable(
   variables: Variables,
 ): { readonly texts: readonly string[]; readonly name: string } | Problem {
   const file = fileVariable(variable);
-  const [value, path] = [variables[variable], hasFile ? variables[file] : undefined];
+  const value = variables[variable];
+  const path = hasFile ? variables[file] : undefined;
   if (value !== undefined && path !== undefined)
     return new Problem(`${variable} and ${file} are both set. Unset one of them.`);
   // A secret that failed to arrive must not start the service with a default.

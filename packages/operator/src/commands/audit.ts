@@ -1,11 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { commandLineBounds } from '@partner-network/common/bounds/common';
-import type { Output } from '@partner-network/common/command-line/command';
-import { shownJson } from '@partner-network/common/command-line/command';
-import { newest, printNewest, spanConflicts, timeSpan } from '@partner-network/common/command-line/lists';
+import { type Output, shownJson } from '@partner-network/common/command-line/command';
+import { limitFlag, printNewest, spanConflicts, timeSpan } from '@partner-network/common/command-line/lists';
 import { addedIn, flag, optional, plainText } from '@partner-network/common/command-line/options';
 import { type Column, neverShortened } from '@partner-network/common/command-line/table';
-import { onStop } from '@partner-network/common/signals';
+import { onStop } from '@partner-network/common/process';
 import { lengths } from '@partner-network/contract/limits';
 import { toFollow } from '@partner-network/store/address';
 import type { NumberedEntry, Store } from '@partner-network/store/port';
@@ -23,7 +22,7 @@ export const listAudit = onDatabase({
       'only changes of this partner, key, grant or customer',
     ),
     ...timeSpan('changes'),
-    limit: newest('changes'),
+    limit: limitFlag('changes'),
     ...addedIn('0.2.0', {
       follow: flag(
         'print changes from now on as they come, one JSON document a line; with --since, from there',

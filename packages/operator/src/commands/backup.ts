@@ -1,6 +1,6 @@
 import { command, printReport } from '@partner-network/common/command-line/command';
 import { flag } from '@partner-network/common/command-line/options';
-import { onInterrupt } from '@partner-network/common/signals';
+import { onInterrupt } from '@partner-network/common/process';
 import { toTime } from '@partner-network/common/times';
 import { databaseConfig, databaseSettings } from '@partner-network/service/settings/database';
 import { backUpSqlite } from '@partner-network/store/sqlite/backup';

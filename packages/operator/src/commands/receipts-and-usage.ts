@@ -1,7 +1,7 @@
 import { receiptsBounds } from '@partner-network/common/bounds/service';
 import { confirm, yes } from '@partner-network/common/command-line/changes';
 import type { Command } from '@partner-network/common/command-line/command';
-import { newest, printNewest, spanConflicts, timeSpan } from '@partner-network/common/command-line/lists';
+import { limitFlag, printNewest, spanConflicts, timeSpan } from '@partner-network/common/command-line/lists';
 import {
   addedIn,
   defaulted,
@@ -44,7 +44,7 @@ export const listReceipts = onDatabase({
     'request-id': optional('ID', requestId, 'only the request with this X-Request-Id'),
     outcome: optional('CODE', outcome, 'only requests with this outcome: GRANTED or an error code'),
     ...timeSpan('requests'),
-    limit: newest('receipts'),
+    limit: limitFlag('receipts'),
   },
   conflicts: spanConflicts,
   run: async ({ store, values, output }) => {
@@ -86,7 +86,7 @@ export const listUsage = onDatabase({
     key: optional('ID', plainText(lengths.keyId), 'only answers to this key'),
     by: defaulted('UNIT', oneOf(['hour', 'day']), 'hour', 'count whole hours or whole days of UTC'),
     ...timeSpan('hours or days', 'that end after', 'that begin before'),
-    limit: newest('counts'),
+    limit: limitFlag('counts'),
   }),
   conflicts: spanConflicts,
   run: async ({ store, values, output }) => {

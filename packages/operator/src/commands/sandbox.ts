@@ -11,7 +11,7 @@ import {
 } from '@partner-network/common/command-line/options';
 import { OperatorError } from '@partner-network/common/errors';
 import { createLog } from '@partner-network/common/observability/log';
-import { createStopSignal } from '@partner-network/common/signals';
+import { createStopSignal } from '@partner-network/common/process';
 import { basePath } from '@partner-network/contract/operations';
 import { openSandboxService } from '@partner-network/service/rehearsals/rehearsals';
 import { drainOn } from '@partner-network/service/serve/run';

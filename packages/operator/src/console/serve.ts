@@ -9,8 +9,12 @@ import {
   readMetrics,
   watchThisProcess,
 } from '@partner-network/common/observability/metric';
-import { connectionsWithin, openFileLimit, ownVersion } from '@partner-network/common/process';
-import { createStopSignal } from '@partner-network/common/signals';
+import {
+  connectionsWithin,
+  createStopSignal,
+  openFileLimit,
+  ownVersion,
+} from '@partner-network/common/process';
 import { originOf } from '@partner-network/common/text';
 import { adminBasePath, adminOperations } from '@partner-network/contract/admin/operations';
 import { adminLimits } from '@partner-network/contract/limits';

@@ -15,7 +15,7 @@ import {
 import { junitXml, writeReport } from '@partner-network/common/command-line/reports';
 import { table } from '@partner-network/common/command-line/table';
 import { OperatorError } from '@partner-network/common/errors';
-import { createStopSignal } from '@partner-network/common/signals';
+import { createStopSignal } from '@partner-network/common/process';
 import { basePath, type ListingName } from '@partner-network/contract/operations';
 import {
   rehearsalsBounds,

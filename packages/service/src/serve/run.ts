@@ -9,8 +9,7 @@ import {
   metric,
   readMetrics,
 } from '@partner-network/common/observability/metric';
-import { ownVersion } from '@partner-network/common/process';
-import { createStopSignal, onStop } from '@partner-network/common/signals';
+import { createStopSignal, onStop, ownVersion } from '@partner-network/common/process';
 import { within } from '@partner-network/common/timeout';
 import { toTime } from '@partner-network/common/times';
 import { basePath } from '@partner-network/contract/operations';

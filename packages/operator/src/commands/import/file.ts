@@ -5,7 +5,7 @@ import { ingestBounds } from '@partner-network/common/bounds/operator';
 import type { Output } from '@partner-network/common/command-line/command';
 import { createProgress } from '@partner-network/common/command-line/progress';
 import { InterruptedError, OperatorError } from '@partner-network/common/errors';
-import { onStop } from '@partner-network/common/signals';
+import { onStop } from '@partner-network/common/process';
 import { type Missing, type Store, StoreUnavailable, UncertainCommit } from '@partner-network/store/port';
 import { readCsv } from '../../ingest/csv.ts';
 import { hasFailed, type ImportOptions, importRecords } from '../../ingest/import.ts';

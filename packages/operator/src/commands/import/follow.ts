@@ -3,7 +3,7 @@ import { ingestBounds } from '@partner-network/common/bounds/operator';
 import type { Output, Report } from '@partner-network/common/command-line/command';
 import { createLog } from '@partner-network/common/observability/log';
 import { metric, metricOf, readMetrics } from '@partner-network/common/observability/metric';
-import { onStop } from '@partner-network/common/signals';
+import { onStop } from '@partner-network/common/process';
 import { startHealth } from '@partner-network/http/health';
 import type { ImportAudit, ImportKind, Store } from '@partner-network/store/port';
 import { createFeedStatus, type FeedStatus, followRecords, withLine } from '../../ingest/follow.ts';

@@ -6,8 +6,6 @@ import type { Cluster, ClusterOptions, Redis, RedisOptions } from 'ioredis';
 import type { Server } from './server.ts';
 import type { RedisAddress } from './url.ts';
 
-export type Client = ReturnType<typeof createClient>;
-
 /** The Lua scripts, which the driver makes methods. */
 interface Scripts {
   admit(admissions: string, ratePerSecond: number, windowMicros: number, lifeMs: number): Promise<unknown>;
@@ -25,8 +23,12 @@ export function createClient(
     const server = watch(redis);
     const connect = () => redis.connect().catch(server.noteReason);
     return {
-      ...{ redis, connect, disconnect: () => redis.disconnect() },
-      ...{ servers: () => [server], serverOf: () => server, isWhole: server.isAnswering },
+      redis,
+      connect,
+      disconnect: () => redis.disconnect(),
+      servers: () => [server],
+      serverOf: () => server,
+      isWhole: server.isAnswering,
     };
   }
   const redis = new Cluster([...address.nodes], clusterOptionsOf(address)) as Cluster & Scripts;

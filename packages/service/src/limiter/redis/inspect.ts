@@ -107,8 +107,8 @@ function judge(where: string, info: string, isInCluster: boolean): Finding {
   if (field('role') === 'slave') {
     return failed(`${where} is a replica, which cannot be written to.`, 'Set --redis to its primary.');
   }
-  const [memory = '0', policy = 'noeviction'] = [field('maxmemory'), field('maxmemory_policy')];
-  if (memory === '0' || policy === 'noeviction') return ok(`${where} answers.`);
+  const policy = field('maxmemory_policy') ?? 'noeviction';
+  if ((field('maxmemory') ?? '0') === '0' || policy === 'noeviction') return ok(`${where} answers.`);
   return warning(
     `${where} evicts keys when its memory is full (${policy}), and then forgets admitted requests.`,
     'Run CONFIG SET maxmemory-policy noeviction on it, or use a separate Redis for the rate limit.',

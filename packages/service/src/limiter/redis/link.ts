@@ -32,7 +32,8 @@ export async function openRedisLink(
   minInstances: number,
   log: Logger,
 ) {
-  const [instances, instance] = [instancesKey(environment), randomUUID()];
+  const instances = instancesKey(environment);
+  const instance = randomUUID();
   const outage = createFailureLog({ graceMs: limiterBounds.redisSilenceMs });
   let isOut = false;
   let knownInstances = minInstances;
@@ -77,8 +78,9 @@ export async function openRedisLink(
     async admit(key: string, ratePerSecond: number): Promise<Decision | undefined> {
       const server = client.serverOf(key);
       if (!server?.isAnswering()) return undefined;
-      const [windowMicros, lifeMs] = [limiterBounds.rateWindowMs * 1_000, limiterBounds.redisLogLifeMs];
-      const reply = await inTime(client.redis.admit(key, ratePerSecond, windowMicros, lifeMs), server.lose);
+      const windowMicros = limiterBounds.rateWindowMs * 1_000;
+      const sent = client.redis.admit(key, ratePerSecond, windowMicros, limiterBounds.redisLogLifeMs);
+      const reply = await inTime(sent, server.lose);
       if (!isDecision(reply)) return undefined;
       const [isAdmitted, left, untilMoreMicros] = reply;
       return { isAdmitted: isAdmitted === 1, left, untilMoreMs: untilMoreMicros / 1_000 };
@@ -122,7 +124,8 @@ export function createRedisLimiter(
 ): Limiter {
   const keyPrefix = `partner-network:${environment}:${operation}:`;
   const partners = createAdmissions(ratePerSecond);
-  const [byRedis, locally] = [tallyOf('redis'), tallyOf('local')];
+  const byRedis = tallyOf('redis');
+  const locally = tallyOf('local');
   const share = () => Math.max(1, Math.floor(ratePerSecond / link.knownInstances()));
 
   return {

@@ -1,9 +1,8 @@
 /** Reads the body of a request, with limits on its size and time. */
 import type { IncomingMessage } from 'node:http';
 import { createGunzip } from 'node:zlib';
-import { errorRecord } from '@partner-network/contract/errors';
 import type { Exchange } from './handle.ts';
-import { Refusal, refusal } from './refusal.ts';
+import { type Refusal, refusal, refusalSaying } from './refusal.ts';
 import { headerValues } from './request.ts';
 
 export interface BodyLimits {
@@ -60,6 +59,14 @@ export async function readBody(exchange: Exchange, limits: BodyLimits): Promise<
   });
 }
 
+/** Reads a body of this type, without an encoding. */
+export async function readPlainBody(exchange: Exchange, type: string, limits: BodyLimits): Promise<Buffer> {
+  if (typeOfBody(exchange) !== type || encodingOfBody(exchange) !== 'identity') {
+    throw refusal('UNSUPPORTED_MEDIA_TYPE', { types: `${type}, without an encoding` });
+  }
+  return Buffer.concat(await readBody(exchange, limits));
+}
+
 /**
  * Frees the memory of pieces. Otherwise those of earlier bodies stay until the next full garbage collection:
  * with 30 bodies of 16 MiB, 100 MB of them. A piece that shares its memory is left alone.
@@ -82,7 +89,7 @@ const chunkSize = 64 * 1024;
 /** Copies a piece. The thread that unpacks may still write to the memory beside the original. */
 const copyOf = (piece: Buffer) => Buffer.from(new Uint8Array(piece).buffer);
 
-const notPacked = { ...errorRecord('MALFORMED_REQUEST'), detail: 'Send a body that gzip can unpack.' };
+const notPacked = refusalSaying('MALFORMED_REQUEST', 'Send a body that gzip can unpack.');
 
 function receive(
   request: IncomingMessage,
@@ -102,7 +109,7 @@ function receive(
   };
   body.on('data', onData);
   body.once('end', () => resolve(pieces));
-  unpacking?.on('error', () => reject(new Refusal([notPacked])));
+  unpacking?.on('error', () => reject(notPacked));
   // The rest of the body will not arrive. The client may also have left while it waited for its turn.
   const onAborted = () => reject(refusal('MALFORMED_REQUEST'));
   if (request.aborted) onAborted();

@@ -2,10 +2,9 @@ import { httpBounds } from '@partner-network/common/bounds/http';
 import { type MetricRead, metric, readMetrics } from '@partner-network/common/observability/metric';
 import { openFileLimit, operatorsWithin } from '@partner-network/common/process';
 import { originOf } from '@partner-network/common/text';
-import { errorRecord } from '@partner-network/contract/errors';
 import type { Logger } from 'pino';
 import type { Exchange, Route } from './handle.ts';
-import { drainingDetail, Refusal, refusal } from './refusal.ts';
+import { drainingDetail, refusal, refusalSaying } from './refusal.ts';
 import { createHttpServer, listen, serveSite } from './server/server.ts';
 
 /** Starts the listener for operators: /healthz, /readyz and /metrics, which says whether it is ready, too. */
@@ -24,7 +23,7 @@ export async function startHealth(
 
   /** Rejects if nothing can be answered, and logs parts of the database that stop or begin to work. */
   async function look(): Promise<void> {
-    if (isDraining) throw new Refusal([{ ...errorRecord('SERVICE_UNAVAILABLE'), detail: drainingDetail }]);
+    if (isDraining) throw refusalSaying('SERVICE_UNAVAILABLE', drainingDetail);
     const found = await ping().catch((err) => {
       if (err.message !== reason) log.error({ err }, 'not ready: /readyz answers 503');
       reason = err.message;
@@ -78,12 +77,10 @@ export async function startHealth(
 }
 
 /** The detail of the catalogue sends partners to /docs, which this address does not have. */
-const notFound = new Refusal([
-  {
-    ...errorRecord('NOT_FOUND'),
-    detail: 'Request /healthz, /readyz or /metrics: this is the operations address.',
-  },
-]);
+const notFound = refusalSaying(
+  'NOT_FOUND',
+  'Request /healthz, /readyz or /metrics: this is the operations address.',
+);
 
 function plainText(text: string, headers: string[]): string {
   headers.push('Content-Type', 'text/plain; charset=utf-8', 'Cache-Control', 'no-store');

@@ -143,7 +143,10 @@ function bytesOf(encoded: string): Buffer {
     if (byte === plus) byte = space!;
     if (byte === percent) {
       const escaped = (digitAt(bytes, at + 1) << 4) | digitAt(bytes, at + 2);
-      if (escaped >= 0) [byte, at] = [escaped, at + 2];
+      if (escaped >= 0) {
+        byte = escaped;
+        at += 2;
+      }
     }
     bytes[length] = byte;
     length += 1;

@@ -6,10 +6,9 @@ import {
   type AdminOperationId,
   adminOperations,
 } from '@partner-network/contract/admin/operations';
-import { errorRecord } from '@partner-network/contract/errors';
 import { adminLimits } from '@partner-network/contract/limits';
 import type { Exchange, Route, Routes } from '@partner-network/http/handle';
-import { Refusal } from '@partner-network/http/refusal';
+import { refusalSaying } from '@partner-network/http/refusal';
 import { headerValues } from '@partner-network/http/request';
 import { type BatchSender, kindOfBatch } from './batch-sender.ts';
 import type { Calls } from './calls.ts';
@@ -34,12 +33,10 @@ function answerMsOf(id: AdminOperationId): number {
   return adminOperations[id].method === 'GET' ? httpBounds.answerMs : bodyMs + adminBounds.changeMs;
 }
 
-const foreignHost = new Refusal([
-  {
-    ...errorRecord('MALFORMED_REQUEST'),
-    detail: 'Use the host localhost or 127.0.0.1. Behind a proxy, set --public-url.',
-  },
-]);
+const foreignHost = refusalSaying(
+  'MALFORMED_REQUEST',
+  'Use the host localhost or 127.0.0.1. Behind a proxy, set --public-url.',
+);
 
 /** A name with a dot. Addresses end with a digit or a bracket, and no website has a name without a dot. */
 const nameOfWebsite = /\.(?!localhost$)[a-z][\w-]*\.?$/i;

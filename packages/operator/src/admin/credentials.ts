@@ -3,7 +3,7 @@
 import { adminKeyPrefixes } from '@partner-network/contract/environments';
 import { type AdminRole, mayUse } from '@partner-network/contract/permissions';
 import type { Exchange } from '@partner-network/http/handle';
-import { Refusal, refusal } from '@partner-network/http/refusal';
+import { Refusal, refusal, refusalSaying } from '@partner-network/http/refusal';
 import {
   createKeyCache,
   environmentOfAdminKey,
@@ -37,20 +37,23 @@ export function requireRole({ role }: AdminKeyOnFile, needed: AdminRole): void {
 }
 
 /** The words for partners would send somebody with a wrong key to the wrong people. */
-const ownWords = new Map(
-  Object.entries({
-    UNAUTHORIZED:
-      'Send exactly one header "Authorization: Bearer <key>" with a complete administrative key, which ' +
+const ownWords: Readonly<Record<string, Refusal | undefined>> = {
+  UNAUTHORIZED: refusalSaying(
+    'UNAUTHORIZED',
+    'Send exactly one header "Authorization: Bearer <key>" with a complete administrative key, which ' +
       "begins with pna_. A partner's key does not work here.",
-    API_KEY_REVOKED: 'Ask the operator for another administrative key: this key was revoked.',
-    API_KEY_EXPIRED: 'Ask the operator for another administrative key: this key has expired.',
-  } as const).map(([code, detail]) => {
-    const [error] = refusal(code as 'UNAUTHORIZED').errors;
-    return [code, new Refusal([{ ...error, detail }])];
-  }),
-);
+  ),
+  API_KEY_REVOKED: refusalSaying(
+    'API_KEY_REVOKED',
+    'Ask the operator for another administrative key: this key was revoked.',
+  ),
+  API_KEY_EXPIRED: refusalSaying(
+    'API_KEY_EXPIRED',
+    'Ask the operator for another administrative key: this key has expired.',
+  ),
+};
 
 /** What a request throws, in the words of this service. */
 export function inOwnWords(error: unknown): unknown {
-  return (error instanceof Refusal && ownWords.get(error.errors[0].code)) || error;
+  return (error instanceof Refusal && ownWords[error.errors[0].code]) || error;
 }

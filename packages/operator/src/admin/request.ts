@@ -13,10 +13,10 @@ import type { AdminOperation } from '@partner-network/contract/admin/operations'
 import { adminLimits } from '@partner-network/contract/limits';
 import { factsOf } from '@partner-network/contract/operations';
 import type { RecordSchema } from '@partner-network/contract/records';
-import { encodingOfBody, hasBody, readBody, typeOfBody } from '@partner-network/http/body';
+import { hasBody, readPlainBody } from '@partner-network/http/body';
 import type { Exchange } from '@partner-network/http/handle';
 import { decode, parseParameters } from '@partner-network/http/parameters';
-import { Refusal, refusal } from '@partner-network/http/refusal';
+import { refusal, refusalSaying } from '@partner-network/http/refusal';
 import { headerValues } from '@partner-network/http/request';
 import type { AdminKeyOnFile, AuditAction, Author } from '@partner-network/store/port';
 import { createChecker } from '../ingest/check.ts';
@@ -109,10 +109,7 @@ async function readJsonBody(
   exchange: Exchange,
 ): Promise<unknown> {
   if (bodies.length === 0 || (isBodyOptional && !hasBody(exchange))) return undefined;
-  if (typeOfBody(exchange) !== 'application/json' || encodingOfBody(exchange) !== 'identity') {
-    throw refusal('UNSUPPORTED_MEDIA_TYPE', { types: 'application/json, without an encoding' });
-  }
-  return parse(Buffer.concat(await readBody(exchange, bodyLimits)));
+  return parse(await readPlainBody(exchange, 'application/json', bodyLimits));
 }
 
 /** Returns a function that checks the body of an operation. Reports all mistakes. */
@@ -174,7 +171,7 @@ export function authorOf(
     // A replacement character stands for bytes that are not UTF-8.
     const isReadable = printable(name) === name && !name.includes('\ufffd');
     if (!isReadable || !isCleanText(name) || holdsKey(name))
-      throw new Refusal([{ ...refusal('INVALID_CHARACTER', {}, field).errors[0], detail: badName }]);
+      throw refusalSaying('INVALID_CHARACTER', badName, field);
   }
   const details = name === undefined ? {} : { on_behalf_of: name };
   return { actor: `admin-key:${id}`, action, reason, details };

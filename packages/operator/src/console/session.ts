@@ -5,9 +5,9 @@ import querystring from 'node:querystring';
 import { adminBounds } from '@partner-network/common/bounds/operator';
 import { holdsKey } from '@partner-network/common/text';
 import { isPast, toTime } from '@partner-network/common/times';
-import { encodingOfBody, readBody, typeOfBody } from '@partner-network/http/body';
+import { readPlainBody } from '@partner-network/http/body';
 import type { Exchange } from '@partner-network/http/handle';
-import { Refusal, refusal } from '@partner-network/http/refusal';
+import { Refusal } from '@partner-network/http/refusal';
 import { headerValues } from '@partner-network/http/request';
 import { digestOfKey } from '@partner-network/service/auth';
 import type { CursorScope, Cursors } from '@partner-network/service/cursors';
@@ -118,13 +118,9 @@ export function isLocal(address: string): boolean {
   return url?.protocol === 'http:' && /^(?:127\.[\d.]+|\[::1\]|(?:.*\.)?localhost)$/.test(url.hostname);
 }
 
-const formType = 'application/x-www-form-urlencoded';
-
 /** The fields of a form. */
 export async function readForm(exchange: Exchange): Promise<URLSearchParams> {
-  const isForm = typeOfBody(exchange) === formType && encodingOfBody(exchange) === 'identity';
-  if (!isForm) throw refusal('UNSUPPORTED_MEDIA_TYPE', { types: `${formType}, without an encoding` });
-  const body = Buffer.concat(await readBody(exchange, bodyLimits));
+  const body = await readPlainBody(exchange, 'application/x-www-form-urlencoded', bodyLimits);
   return new URLSearchParams(isUtf8(body) ? body.toString() : '');
 }
 

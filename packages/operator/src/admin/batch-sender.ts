@@ -4,14 +4,11 @@ import type { Exchange } from '@partner-network/http/handle';
 import type { AdminKeyOnFile, Author, ImportKind, Store } from '@partner-network/store/port';
 import type { Logger } from 'pino';
 import { BatchAudit } from './batch-audit.ts';
-import { Batches } from './batches.ts';
+import { Batches, type BatchOptions } from './batches.ts';
 import type { Answered } from './request.ts';
 
-interface Sent {
-  readonly kind: ImportKind;
+interface Sent extends Omit<BatchOptions, 'audit'> {
   readonly by: Author;
-  readonly skipsRejected: boolean;
-  readonly isDryRun: boolean;
 }
 
 const kinds: Partial<Record<AdminOperationId, ImportKind>> = {
@@ -51,8 +48,7 @@ export class BatchSender {
   async send(exchange: Exchange, { id }: AdminKeyOnFile, sent: Sent): Promise<Answered> {
     const { kind, by, skipsRejected, isDryRun } = sent;
     const audit = isDryRun ? undefined : this.#audit.begin(by, kind);
-    const options = { kind, skipsRejected, isDryRun, audit };
-    const { result, newest } = await this.#batches.send(exchange, options);
+    const { result, newest } = await this.#batches.send(exchange, { ...sent, audit });
     const { errors, ...counts } = result;
     const isRejected = result.rejected_count > 0;
     const isCommitted = !isDryRun && (skipsRejected || !isRejected);

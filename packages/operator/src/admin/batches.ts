@@ -4,9 +4,7 @@
  *     waiting for memory --a body fits--> reading --whole--> waiting for work --a place is free--> writing
  *     waiting --2 s--> 503           reading --30 s--> 408           writing --committed--> 200, 207 or 422
  */
-import { setTimeout as wait } from 'node:timers/promises';
 import { adminBounds } from '@partner-network/common/bounds/operator';
-import { storeBounds } from '@partner-network/common/bounds/store';
 import { Unavailable } from '@partner-network/common/errors';
 import { within } from '@partner-network/common/timeout';
 import { adminLimits } from '@partner-network/contract/limits';
@@ -30,6 +28,7 @@ import {
   type Store,
   StoreLocked,
   UncertainCommit,
+  whileLocked,
 } from '@partner-network/store/port';
 import { type ImportReport, importRecords, type Source } from '../ingest/import.ts';
 import { piecesOf, readJsonLines, readJsonList } from '../ingest/json.ts';
@@ -40,11 +39,11 @@ import { createAmounts, type Patient, type Take } from './capacity.ts';
 import { IdleRuns } from './idle-runs.ts';
 import { errorOfRejection, refusalOfBody } from './refusals.ts';
 
-interface BatchOptions {
+export interface BatchOptions {
   readonly kind: ImportKind;
   readonly skipsRejected: boolean;
   readonly isDryRun: boolean;
-  readonly audit: ImportAudit | undefined;
+  readonly audit?: ImportAudit | undefined;
 }
 
 interface BatchResult extends ImportCounts {
@@ -112,7 +111,6 @@ export class Batches {
 
   async #write(source: Source, options: BatchOptions): Promise<BatchOutcome> {
     const seen = new Seen();
-    const { kind, skipsRejected: skipInvalid, isDryRun: dryRun, audit } = options;
     const stop = new AbortController();
     let hasUsedRun = false;
     const store = {
@@ -126,42 +124,42 @@ export class Batches {
     };
     const work = () =>
       importRecords(store, () => seen.watch(source()), {
-        ...{ kind, pace: 'feed', isRepeatable: true, skipInvalid, dryRun, audit, stop: stop.signal },
+        kind: options.kind,
+        pace: 'feed',
+        isRepeatable: true,
+        skipInvalid: options.skipsRejected,
+        dryRun: options.isDryRun,
+        audit: options.audit,
+        stop: stop.signal,
       });
     const late = () => {
       stop.abort(new Unavailable('The database does not answer.'));
       return stop.signal.reason;
     };
-    const dropIdle = () => this.#runs.drop();
-    const trying = withRetries(work, () => hasUsedRun, dropIdle);
-    const report = await within(adminBounds.batchMs, trying, late);
+    const report = await within(
+      adminBounds.batchMs,
+      this.#repeated(work, () => hasUsedRun),
+      late,
+    );
     return { result: resultOf(report, seen), newest: seen.newest };
+  }
+
+  /** Repeats work while another command holds its lock, for 2 s, and once if a kept connection had broken. */
+  async #repeated<Result>(work: () => Promise<Result>, hasUsedRun: () => boolean): Promise<Result> {
+    try {
+      return await whileLocked(work, adminBounds.batchWaitMs);
+    } catch (error) {
+      const isFinal = error instanceof UncertainCommit || error instanceof AccessDenied;
+      if (isFinal || !isOutage(error)) throw error;
+      const isBroken = hasUsedRun() && !(error instanceof StoreLocked);
+      if (!isBroken) throw new Unavailable(error.message, { cause: error });
+      await this.#runs.drop();
+      return this.#repeated(work, () => false);
+    }
   }
 
   close(): Promise<void> {
     return this.#runs.close();
-  }
-}
-
-/** Repeats work while another command holds its lock, for 2 s, and once if a kept connection had broken. */
-async function withRetries<Result>(
-  work: () => Promise<Result>,
-  hasUsedRun: () => boolean,
-  dropIdle: () => Promise<void>,
-): Promise<Result> {
-  const endMs = performance.now() + adminBounds.batchWaitMs;
-  for (let isFirst = true; ; isFirst = false) {
-    try {
-      return await work();
-    } catch (error) {
-      const isFinal = error instanceof UncertainCommit || error instanceof AccessDenied;
-      if (isFinal || !isOutage(error)) throw error;
-      const isBroken = isFirst && hasUsedRun() && !(error instanceof StoreLocked);
-      if (isBroken) await dropIdle();
-      const isLocked = error instanceof StoreLocked && performance.now() < endMs;
-      if (!isBroken && !isLocked) throw new Unavailable(error.message, { cause: error });
-      if (isLocked) await wait(storeBounds.lockRetryMs);
-    }
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Keeps import runs for the next batch: on Postgres, a batch of one line takes 11 ms with a run that was kept,
- * and 60 ms with a new connection and new temporary tables.
+ * Keeps import runs for the next batch. On Postgres, a batch of one line takes 11 ms with a kept run, and
+ * 60 ms with a new connection and new temporary tables.
  */
 import { adminBounds } from '@partner-network/common/bounds/operator';
 import type { ImportBegin, ImportKind, ImportRun, Imports } from '@partner-network/store/port';

@@ -34,10 +34,8 @@ export interface KeyKind<Key extends AnyKey> {
   /** What distinguishes a new key, for the report. */
   shown(key: Key): object;
   require(store: Store, id: string): Promise<Key>;
-  revoke(store: Store): (id: string, at: string, by: Author) => Promise<boolean>;
-  rotate(
-    store: Store,
-  ): (oldId: string, replacement: Replacement, by: Author) => Promise<Rotated<Key> | undefined>;
+  revoke(store: Store, id: string, at: string, by: Author): Promise<boolean>;
+  rotate(store: Store, oldId: string, given: Replacement, by: Author): Promise<Rotated<Key> | undefined>;
 }
 
 export const apiKeys: KeyKind<ApiKey> = {
@@ -48,8 +46,8 @@ export const apiKeys: KeyKind<ApiKey> = {
   newText: newApiKey,
   shown: ({ partner_id, scopes }) => ({ partner_id, scopes }),
   require: requireKey,
-  revoke: (store) => store.revokeKey,
-  rotate: (store) => store.rotateKey,
+  revoke: (store, id, at, by) => store.revokeKey(id, at, by),
+  rotate: (store, oldId, given, by) => store.rotateKey(oldId, given, by),
 };
 
 export const adminKeys: KeyKind<AdminKey> = {
@@ -64,8 +62,8 @@ export const adminKeys: KeyKind<AdminKey> = {
     if (key !== undefined) return key;
     throw new Missing('administrative key', id, '"partner-network admin-keys list" lists all of them.');
   },
-  revoke: (store) => store.revokeAdminKey,
-  rotate: (store) => store.rotateAdminKey,
+  revoke: (store, id, at, by) => store.revokeAdminKey(id, at, by),
+  rotate: (store, oldId, given, by) => store.rotateAdminKey(oldId, given, by),
 };
 
 /** A new key's text, and what is stored of it. */
@@ -158,7 +156,7 @@ export async function rotate<Key extends AnyKey>(
   by: Author,
 ): Promise<Rotated<Key> & { readonly secret: string }> {
   const { secret, ...stored } = newSecret(kind, store);
-  const rotated = await kind.rotate(store)(oldId, { ...given, ...stored }, by);
+  const rotated = await kind.rotate(store, oldId, { ...given, ...stored }, by);
   if (rotated !== undefined) return { ...rotated, secret };
   throw new KeyNotActive(kind, oldId, keyStatus(await kind.require(store, oldId)));
 }
@@ -200,7 +198,7 @@ export async function revoke<Key extends AnyKey>(
   by: Author,
 ): Promise<Key> {
   await kind.require(store, id);
-  await kind.revoke(store)(id, toTime(Date.now()), by);
+  await kind.revoke(store, id, toTime(Date.now()), by);
   return kind.require(store, id);
 }
 

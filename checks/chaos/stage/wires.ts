@@ -2,8 +2,9 @@
  * The networks between instances and their servers, in a process of their own so that a busy load does not
  * slow them. Takes orders as messages.
  */
-import { type Network, startNetwork } from '../../../packages/service/test/faults/scene/network.ts';
+
 import { openLifetime } from '../../../packages/testkit/fixtures/lifetime.ts';
+import { type Network, startNetwork } from '../../../packages/testkit/servers/network.ts';
 
 export type WireName = 'redis' | 'primary' | 'standby';
 export type WireHarm = 'silence' | 'go on' | 'slow' | 'fast' | 'hang up';

@@ -5,6 +5,7 @@ import { inspectPostgres } from '../../../store/src/postgres/inspect.ts';
 import type { RoleName } from '../../../store/src/postgres/roles.ts';
 import { receiptAt } from '../../../store/test/suite/receipts.ts';
 import { freePort, listenOnAnyPort } from '../../../testkit/servers/free-port.ts';
+import { startNetwork } from '../../../testkit/servers/network.ts';
 import {
   connectTo,
   emptyDatabase,
@@ -13,7 +14,6 @@ import {
   startStandby,
   withoutOwnServers,
 } from '../../../testkit/servers/postgres.ts';
-import { startProxy } from '../../../testkit/servers/proxy.ts';
 import { urlInRole } from '../../../testkit/servers/roles.ts';
 import { migratedDatabase, openServing } from '../../../testkit/service/database.ts';
 import { judgeClock } from '../../src/doctor/database.ts';
@@ -41,7 +41,7 @@ async function databaseWith(t: TestContext, ...statements: string[]): Promise<st
 
 test('finds no fault in a good database, and reads it in read-only transactions only', async (t) => {
   const url = await urlInRole(t, await migratedDatabase(t), 'network_serve');
-  const proxy = await startProxy(t, Number(new URL(url).port));
+  const proxy = await startNetwork(t, { port: Number(new URL(url).port) });
   const findings = await findingsOf(onSandbox(changed(url, { port: String(proxy.port) })));
   assert.deepEqual(those(findings, 'skipped'), ['disk', 'writes', 'receipts']);
   assert.equal(those(findings, 'ok').length, names.length - 3);
@@ -267,9 +267,10 @@ test('gives up on servers that never answer, and on a server that falls silent',
   const server = createServer((socket) => socket.resume().on('error', () => {}));
   const silent = `127.0.0.1:${await listenOnAnyPort(t, server)}`;
   const url = await migratedDatabase(t);
-  const proxy = await startProxy(t, Number(new URL(url).port));
+  const proxy = await startNetwork(t, { port: Number(new URL(url).port) });
   const { inspection } = await inspectPostgres([changed(url, { port: String(proxy.port) })], [], 'sandbox');
-  proxy.swallow();
+  proxy.fallSilent();
+  proxy.forget();
   const [findings] = await Promise.all([
     findingsOf([
       ...['--database', `postgres://x:s3cret@${silent}/x`, '--replica', `postgres://x:s3cret@${silent}/x`],

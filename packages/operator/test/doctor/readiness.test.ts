@@ -7,8 +7,8 @@ import { balancesUnderAnyGrant } from '../../../store/src/postgres/statements.ts
 import { createAdminKeys, startAdmin } from '../../../testkit/admin/started.ts';
 import { fillFixture } from '../../../testkit/fixtures/fixture.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
+import { startNetwork } from '../../../testkit/servers/network.ts';
 import { connectTo } from '../../../testkit/servers/postgres.ts';
-import { startProxy } from '../../../testkit/servers/proxy.ts';
 import { urlInRole } from '../../../testkit/servers/roles.ts';
 import { migratedDatabase, openTestDatabase } from '../../../testkit/service/database.ts';
 import { assertFinding, changed, findingsOf, newRole } from './examined.ts';
@@ -78,7 +78,7 @@ test('a busy pool and a locked table leave an instance ready, within a second', 
 
 test('health probes that come within a second share one check', async (t) => {
   const url = await migratedDatabase(t);
-  const proxy = await startProxy(t, Number(new URL(url).port));
+  const proxy = await startNetwork(t, { port: Number(new URL(url).port) });
   const { answer } = await instanceOn(t, changed(url, { port: String(proxy.port) }));
   await Promise.all(Array.from({ length: 20 }, answer));
   assert.equal(await answer(), 'ready\n');

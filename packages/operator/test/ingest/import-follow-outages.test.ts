@@ -5,7 +5,7 @@ import { openStore } from '../../../store/src/engines.ts';
 import { type ImportRun, type Store, StoreUnavailable } from '../../../store/src/port.ts';
 import { byTest, createdAt } from '../../../testkit/fixtures/fixture.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
-import { startProxy } from '../../../testkit/servers/proxy.ts';
+import { startNetwork } from '../../../testkit/servers/network.ts';
 import { migratedDatabase } from '../../../testkit/service/database.ts';
 import { followRecords } from '../../src/ingest/follow.ts';
 import { readJsonLines } from '../../src/ingest/json.ts';
@@ -111,7 +111,7 @@ test('abandons an attempt that gets no answer, lets go of its connection, and ma
 
 test('gets past connections to Postgres that a firewall has silently cut', async (t) => {
   const url = new URL(await migratedDatabase(t));
-  const proxy = await startProxy(t, Number(url.port));
+  const proxy = await startNetwork(t, { port: Number(url.port) });
   [url.hostname, url.port] = ['127.0.0.1', String(proxy.port)];
   const store = await openStore(parseDatabaseUrl(url.href)!, 'sandbox', toFollow);
   t.after(() => store.close());
@@ -121,7 +121,8 @@ test('gets past connections to Postgres that a firewall has silently cut', async
   const following = followRecords(store, readJsonLines(feed.chunks), options);
   await feed.send(brand(1));
   await until(20_000, async () => (await brandsOf(store)).length === 1);
-  proxy.swallow();
+  proxy.fallSilent();
+  proxy.forget();
   await feed.send(brand(2));
   await feed.end();
   assert.equal((await following).written, 2);

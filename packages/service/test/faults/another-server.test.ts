@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { assertUnavailable } from '../../../testkit/fixtures/http.ts';
 import type { ServedSandbox } from '../../../testkit/fixtures/served.ts';
+import { startNetwork } from '../../../testkit/servers/network.ts';
 import { promote, startPostgres } from '../../../testkit/servers/postgres.ts';
-import { startNetwork } from './scene/network.ts';
 import { hangUpOnService, rename, startPair } from './scene/pair.ts';
 import {
   faultTest,

@@ -13,8 +13,8 @@ import { isLongRun } from '../../../testkit/fixtures/long-run.ts';
 import { assertFailed, run } from '../../../testkit/fixtures/run.ts';
 import { metricOf } from '../../../testkit/fixtures/served.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
+import { startNetwork } from '../../../testkit/servers/network.ts';
 import { connectTo } from '../../../testkit/servers/postgres.ts';
-import { startNetwork } from './scene/network.ts';
 import { hangUpOnService } from './scene/pair.ts';
 import {
   faultTest,

@@ -6,7 +6,7 @@ import type { Store } from '../../../store/src/port.ts';
 import { receiptAt } from '../../../store/test/suite/receipts.ts';
 import { fillFixture, future, keys } from '../../../testkit/fixtures/fixture.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
-import { startProxy } from '../../../testkit/servers/proxy.ts';
+import { startNetwork } from '../../../testkit/servers/network.ts';
 import { openServing, openTestDatabase } from '../../../testkit/service/database.ts';
 import { watchedLog } from '../../../testkit/watch/logs.ts';
 import { digestOfKey } from '../../src/auth.ts';
@@ -106,7 +106,7 @@ test('receipts are written even if requests use all connections', async (t) => {
 
 test('a connection that goes silent loses no receipt', async (t) => {
   const { url } = await openTestDatabase(t, 'fixture', fillFixture, 'postgres');
-  const proxy = await startProxy(t, Number(new URL(url).port));
+  const proxy = await startNetwork(t, { port: Number(new URL(url).port) });
   const through = new URL(url);
   through.port = String(proxy.port);
   const store = await openServing(t, through.href);
@@ -114,7 +114,8 @@ test('a connection that goes silent loses no receipt', async (t) => {
   const [first, second] = [receiptAt(0), receiptAt(1)];
   journal.add(first);
   await until(20_000, () => journal.metrics[1]!.read()[0]!.value === 1);
-  proxy.swallow();
+  proxy.fallSilent();
+  proxy.forget();
   journal.add(second);
   await until(20_000, () => journal.metrics[1]!.read()[0]!.value === 2);
   assert.deepEqual(await store.listReceipts({ limit: 10 }), [second, first]);

@@ -7,6 +7,7 @@ import * as statements from '../../../store/src/postgres/statements.ts';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import type { Caller } from '../../../testkit/fixtures/http.ts';
 import { serveSandbox } from '../../../testkit/fixtures/served.ts';
+import { startNetwork } from '../../../testkit/servers/network.ts';
 import {
   emptyDatabaseOn,
   type PostgresServer,
@@ -15,7 +16,6 @@ import {
   withoutOwnServers,
 } from '../../../testkit/servers/postgres.ts';
 import { type ClientMessages, clientMessagesIn } from '../../../testkit/servers/postgres-wire.ts';
-import { startProxy } from '../../../testkit/servers/proxy.ts';
 import { fillDatabase } from '../../../testkit/service/database.ts';
 
 const limits = { skip: withoutOwnServers() };
@@ -25,7 +25,7 @@ let server: Promise<PostgresServer> | undefined;
 /** One server for all tests of this file. */
 async function proxyToServer(t: TestContext) {
   server ??= startFilled();
-  return startProxy(t, (await server).port);
+  return startNetwork(t, await server);
 }
 
 async function startFilled(): Promise<PostgresServer> {

@@ -4,13 +4,13 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { digestOfKey } from '../../../service/src/auth.ts';
 import { future, keys } from '../../../testkit/fixtures/fixture.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
+import { startNetwork } from '../../../testkit/servers/network.ts';
 import {
   caughtUp,
   connectTo,
   type PostgresServer,
   withoutOwnServers,
 } from '../../../testkit/servers/postgres.ts';
-import { startProxy } from '../../../testkit/servers/proxy.ts';
 import { openServing } from '../../../testkit/service/database.ts';
 import { recorded } from '../../../testkit/watch/recorded-span.ts';
 import { type Page, StoreUnavailable } from '../../src/port.ts';
@@ -82,7 +82,7 @@ describe('replicas', { skip: withoutOwnServers() }, () => {
 
   test('a page takes two round trips: how far the replica has replayed, and the page', async (t) => {
     const { primary, standbys } = replicated;
-    const { port, requests } = await startProxy(t, standbys[0].port);
+    const { port, requests } = await startNetwork(t, standbys[0]);
     const replicas = [withPort(standbys[0].url(database), port)];
     const store = await openServing(t, primary.url(database), { replicas });
     await until(limitMs, () => areAllUsed(store));

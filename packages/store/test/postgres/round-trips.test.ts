@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { digestOfKey } from '../../../service/src/auth.ts';
 import { future, keys } from '../../../testkit/fixtures/fixture.ts';
-import { startProxy } from '../../../testkit/servers/proxy.ts';
+import { startNetwork } from '../../../testkit/servers/network.ts';
 import { fixtureDatabase, openServing } from '../../../testkit/service/database.ts';
 import type { Store } from '../../src/port.ts';
 import { roundTrips, withPort } from './replica-scene.ts';
@@ -25,7 +25,7 @@ for (const keepsSession of [true, false]) {
   for (const [what, read] of Object.entries(reads)) {
     test(`${what} takes one round trip, ${how} prepared statements`, async (t) => {
       const url = await fixtureDatabase(t);
-      const { port, requests } = await startProxy(t, Number(new URL(url).port));
+      const { port, requests } = await startNetwork(t, { port: Number(new URL(url).port) });
       const store = await openServing(t, withPort(url, port), { connections: 1, keepsSession });
       await read(store);
       assert.equal(await roundTrips(requests, () => read(store)), 1);

@@ -1,7 +1,10 @@
-/** A proxy between the service and a server, which can fall silent, hang up, be slow, and lead elsewhere. */
+/**
+ * A proxy between the service and a server, which can fall silent, hang up, be slow, and lead elsewhere. It
+ * keeps what clients send.
+ */
 import { connect, createServer, type Socket } from 'node:net';
-import type { Lifetime } from '../../../../testkit/fixtures/lifetime.ts';
-import { listenOnAnyPort } from '../../../../testkit/servers/free-port.ts';
+import type { Lifetime } from '../fixtures/lifetime.ts';
+import { listenOnAnyPort } from './free-port.ts';
 
 interface Target {
   readonly port: number;
@@ -14,10 +17,14 @@ interface Link {
   /** The number of packets that it passes to the server before it falls silent. */
   packetsLeft: number;
   isForgotten: boolean;
+  /** What the client has sent, in requests: data at first or after an answer begins another one. */
+  readonly requests: Buffer[][];
+  isAnswered: boolean;
 }
 
 export async function startNetwork(t: Lifetime, server: Target) {
   const links = new Set<Link>();
+  const opened: Link[] = [];
   let target = server.port;
   let isSilent = false;
   let packets = Number.POSITIVE_INFINITY;
@@ -35,7 +42,12 @@ export async function startNetwork(t: Lifetime, server: Target) {
       if (late.push({ bytes, dueMs: performance.now() + delayMs }) === 1) setTimeout(deliver, delayMs);
     };
     from.on('data', (bytes) => {
-      if (from === link.ends[0]) link.packetsLeft -= 1;
+      if (from === link.ends[0]) {
+        link.packetsLeft -= 1;
+        if (link.isAnswered) link.requests.push([]);
+        link.requests.at(-1)!.push(bytes);
+      }
+      link.isAnswered = from === link.ends[1];
       if (link.packetsLeft >= 0) send(bytes);
     });
     from.on('error', () => {});
@@ -52,8 +64,11 @@ export async function startNetwork(t: Lifetime, server: Target) {
 
   const listener = createServer((near) => {
     const far = connect(target, '127.0.0.1');
-    const link: Link = { ends: [near, far], packetsLeft: packets, isForgotten: false };
+    for (const end of [near, far]) end.setNoDelay(true);
+    const state = { packetsLeft: packets, isForgotten: false, requests: [], isAnswered: true };
+    const link: Link = { ends: [near, far], ...state };
     links.add(link);
+    opened.push(link);
     pass(link, near, far);
     pass(link, far, near);
     if (isSilent) for (const end of link.ends) end.pause();
@@ -64,6 +79,10 @@ export async function startNetwork(t: Lifetime, server: Target) {
     port,
     /** The database's address through the proxy. */
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    /** The number of requests on all connections. */
+    requests: () => opened.reduce((sum, { requests }) => sum + requests.length, 0),
+    /** The data that each connection has sent to the server, in the order of opening. */
+    sent: () => opened.map(({ requests }) => Buffer.concat(requests.flat())),
     /** New connections lead to another server. Existing ones stay. */
     leadTo(other: Target): void {
       target = other.port;

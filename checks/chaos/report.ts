@@ -1,7 +1,6 @@
 /** The report of a run: each fault with the answers during it, and each promise. */
 import { markdown } from '../bench/lib/table.ts';
-import type { Verdict } from './judge/verdict.ts';
-import type { Run } from './record.ts';
+import type { Run, Verdict } from './record.ts';
 import type { Answer } from './recorder.ts';
 
 const shownViolations = 5;

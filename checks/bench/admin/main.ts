@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { listBrands } from '@partner-network/contract/operations';
 import { oneOf, optional, wholeNumber } from '../../../packages/common/src/command-line/options.ts';
-import { createUsageCounter } from '../../../packages/service/src/receipts/journal.ts';
 import { parseDatabaseUrl, toUpdate } from '../../../packages/store/src/address.ts';
 import { openStore } from '../../../packages/store/src/engines.ts';
 import { createAdminKeys, type StartedAdmin, startAdmin } from '../../../packages/testkit/admin/started.ts';
@@ -21,14 +20,13 @@ import { outputOf } from '../lib/processes.ts';
 import { type Engine, engines, startService } from '../lib/service.ts';
 import { median } from '../lib/statistics.ts';
 
-const goals = { batch: 1.3, single: 4, megabytes: 200, p99: 1.5, usage: 1 };
-const parts = ['batch', 'single', 'memory', 'p99', 'usage'] as const;
+const goals = { batch: 1.3, single: 4, megabytes: 200, p99: 1.5 };
+const parts = ['batch', 'single', 'memory', 'p99'] as const;
 const linesOfBatch = 10_000;
 const senders = 8;
 const feedLines = 400;
 const neighborRounds = 5;
 const neighborSeconds = 8;
-const countedAnswers = 100_000;
 
 const about = `
 Starts "partner-network admin" on each engine and compares CPU times within one run, with those of the
@@ -40,7 +38,6 @@ database server:
   memory   30 bodies of 16 MiB at once (goal ${goals.megabytes} MB)
   p99      of partners' requests while batches are sent, over that without batches: the median of
            rounds that alternate (goal ${goals.p99})
-  usage    microseconds of CPU time to count an answer for a partner (goal ${goals.usage})
 Ends with status 1 if a goal is missed. Run it on a machine that does nothing else.`;
 
 let customers = 0;
@@ -187,22 +184,6 @@ async function measureNeighbors({ url, admin }: Scene): Promise<number> {
   return median(ratios);
 }
 
-/** Microseconds of CPU time for an answer, with 100 keys. Takes the median of rounds. */
-function measureUsage(): number {
-  const counter = createUsageCounter({ add: () => {}, waiting: 0 });
-  const partners = Array.from({ length: 100 }, (_, index) => ({ id: `KEY_${index}`, partnerId: 'p' }));
-  const rounds = Array.from({ length: 21 }, () => {
-    const before = process.threadCpuUsage();
-    for (let answer = 0; answer < countedAnswers; answer += 1) {
-      counter.count(partners[answer % 100]!, listBrands.id, 'OK', Date.now());
-    }
-    const { user, system } = process.threadCpuUsage(before);
-    return (user + system) / countedAnswers;
-  });
-  counter.close();
-  return median(rounds);
-}
-
 await runProgram({
   usage: 'npm run bench -- admin',
   about,
@@ -221,9 +202,7 @@ await runProgram({
         `${value <= goal ? 'ok     ' : 'not met'} ${name}: ${value.toFixed(2)}${unit} (goal: ${goal}${unit})`,
       );
     };
-    if (isMeasured('usage')) report('usage', measureUsage(), goals.usage, ' µs');
     for (const engine of engines) {
-      if (only === 'usage') break;
       const scene = await openScene(engine);
       if (isMeasured('batch')) {
         report(`batch, ${engine}`, await measureBatches(scene, rounds), goals.batch, '');

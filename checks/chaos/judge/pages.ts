@@ -1,9 +1,8 @@
 /** Judges every page: it shows the data of one moment, and a walk does not go back in time. */
 import { type Rows, spansOf } from '../history.ts';
-import type { Run } from '../record.ts';
+import { type Run, type Verdict, type Violation, verdictOf } from '../record.ts';
 import type { Answer } from '../recorder.ts';
 import { partners, referenceOf } from '../world.ts';
-import { type Verdict, type Violation, verdictOf } from './verdict.ts';
 
 /**
  * The greatest age of a page of brands. A replica may lag by 1 s, which is checked every 0.2 s; the rest is

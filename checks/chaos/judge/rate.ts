@@ -2,10 +2,8 @@
 import { brandsPerSecond } from '@partner-network/contract/limits';
 import { listBrands } from '@partner-network/contract/operations';
 import { type Span, secondsOf } from '../../../packages/testkit/fixtures/spans.ts';
-import { requestIn } from '../log-lines.ts';
-import type { Run } from '../record.ts';
+import { type Run, requestIn, type Verdict, type Violation, verdictOf } from '../record.ts';
 import { partners } from '../world.ts';
-import { type Verdict, type Violation, verdictOf } from './verdict.ts';
 
 const windowMs = 1_000;
 /** Logs have whole milliseconds. */

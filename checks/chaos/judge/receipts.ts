@@ -1,8 +1,7 @@
 /** Judges that answered balances have a receipt, except in the last second before a kill. */
 
-import type { Run } from '../record.ts';
+import { type Run, type Verdict, verdictOf } from '../record.ts';
 import type { Answer } from '../recorder.ts';
-import { type Verdict, verdictOf } from './verdict.ts';
 
 /** The documented loss of a kill: receipts of its last second. */
 const lostMs = 1_000;

@@ -1,9 +1,8 @@
 /** Judges complete walks: every record that existed during the whole walk is in it exactly once. */
 import { type History, mayHaveBeen } from '../history.ts';
-import type { Run } from '../record.ts';
+import { type Run, type Verdict, type Violation, verdictOf } from '../record.ts';
 import type { Walk } from '../recorder.ts';
 import { isOfReference, ownerOf, pagesByWalk, type Shown, stalenessMs } from './pages.ts';
-import { type Verdict, type Violation, verdictOf } from './verdict.ts';
 
 export function judgeWalks({ history, recorder }: Run): Verdict[] {
   const pages = pagesByWalk(recorder.answers);

@@ -63,7 +63,7 @@ export function createJournal(store: JournalWrites, log: Logger) {
  * seconds, so that a request costs no statement. While the database is lost, counts grow here and take no
  * more memory.
  */
-export function createUsageCounter(writer: Pick<BatchWriter<UsageCount>, 'add' | 'waiting'>) {
+function createUsageCounter(writer: Pick<BatchWriter<UsageCount>, 'add' | 'waiting'>) {
   let counts = new Map<string, Omit<UsageCount, 'count'> & { count: number }>();
   let timer: NodeJS.Timeout | undefined;
   /** Makes ids of items unique: a count that is being written must not be replaced by the next one. */

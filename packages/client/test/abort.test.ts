@@ -132,3 +132,17 @@ for (const fault of ['silence', 'silence in the body'] as const) {
     await until(20_000, () => proxy.open() === 0);
   });
 }
+
+test('an abort ends the pause before a walk starts again', async () => {
+  const invalid = { category: 'INVALID_REQUEST_ERROR', code: 'INVALID_CURSOR' };
+  const answers = [{ brands: [{ id: 'a' }], cursor: 'one' }, { errors: [invalid] }];
+  const fetch = async () => {
+    const answer = answers.shift()!;
+    return Response.json(answer, { status: 'errors' in answer ? 400 : 200 });
+  };
+  const network = offline({ fetch });
+  await endsAtOnce(
+    (signal) => network.brands.list({}, { signal }).then((page) => page.next()),
+    () => answers.length === 0,
+  );
+});

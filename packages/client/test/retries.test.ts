@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createMemoryLimiter } from '../../service/src/limiter/rate-limit.ts';
-import { ConnectionError, type RequestEvent, ServerError, TimeoutError } from '../src/index.ts';
-import { type Fault, latenessMs, startFaultyProxy } from './support/faulty-proxy.ts';
+import { ConnectionError, type RequestEvent, TimeoutError } from '../src/index.ts';
+import { type Fault, startFaultyProxy } from './support/faulty-proxy.ts';
 import {
   addBrands,
   connectTo,
@@ -29,17 +28,12 @@ const transient: readonly Fault[] = [
   'HTML 200',
 ];
 
-for (const [promise, fault] of [
-  ['silence for longer', 'silence'],
-  ['silence in the body for longer', 'silence in the body'],
-  ['an answer that comes later', 'late'],
-  ['an answer whose rest comes later', 'late in the body'],
-] as const) {
-  test(`a walk continues after ${promise} than timeoutMs`, async (t) => {
+for (const fault of ['silence', 'silence in the body'] as const) {
+  test(`a walk continues after ${fault} for longer than timeoutMs`, async (t) => {
     const attempts: number[] = [];
     const onRequest = ({ attempt }: RequestEvent) => void attempts.push(attempt);
     const { network, proxy } = await startFaultyNetwork(t, ['none', fault], { onRequest });
-    const list = network.brands.list({ limit: 2 }, { timeoutMs: latenessMs - 100, maxRetries: 100 });
+    const list = network.brands.list({ limit: 2 }, { timeoutMs: 200, maxRetries: 100 });
     assert.deepEqual(await idsOf(list), ['b1', 'b2', 'b3']);
     assert.ok(attempts.includes(2));
     // On a busy machine any attempt may take too long. All attempts for a page send the same request.
@@ -48,63 +42,12 @@ for (const [promise, fault] of [
   });
 }
 
-for (const fault of ['late', 'late in the body'] as const) {
-  test(`an answer that is ${fault}, and within timeoutMs, is waited for`, async (t) => {
-    const { network, proxy } = await startFaultyNetwork(t, ['none', fault]);
-    const startedMs = performance.now();
-    assert.deepEqual(await idsOf(network.brands.list({ limit: 2 })), ['b1', 'b2', 'b3']);
-    assert.equal(proxy.targets.length, 2);
-    // A timer may come a millisecond early.
-    assert.ok(performance.now() - startedMs > latenessMs - 10);
-  });
-}
-
-test('a lasting fault is reported after three retries, or after maxRetries', async (t) => {
-  const { network, proxy } = await startFaultyNetwork(t, Array(20).fill('HTML 502'));
-  for (const [list, requests] of [
-    [network.brands.list(), 4],
-    [network.brands.list({}, { maxRetries: 0 }), 1],
-    [connectTo(proxy.baseUrl, { maxRetries: 6 }).brands.list(), 7],
-  ] as const) {
-    proxy.targets.length = 0;
-    await rejectionOf(list, ServerError);
-    assert.equal(proxy.targets.length, requests);
-  }
-});
-
 test('silence ends in a TimeoutError, and a broken answer in a ConnectionError', async (t) => {
   const { network, proxy } = await startFaultyNetwork(t, ['silence', 'cut in the body'], { maxRetries: 0 });
   const late = await rejectionOf(network.brands.list({}, { timeoutMs: 50 }), TimeoutError);
   assert.equal(late.message, `${proxy.baseUrl} did not send a complete response within 50 ms.`);
   const { message } = await rejectionOf(network.brands.list(), ConnectionError);
   assert.ok(message.startsWith(`${proxy.baseUrl} did not complete its response: `), message);
-});
-
-test('waits after a 429 as long as the service says, and succeeds', async (t) => {
-  const clock = { ms: 0 };
-  const limiters = { brands: createMemoryLimiter(2, () => clock.ms) };
-  const { connect } = await startNetwork(t, { limiters });
-  t.mock.method(Math, 'random', () => 0);
-  const statuses: number[] = [];
-  let refusedMs = 0;
-  let againMs = 0;
-  const network = connect({
-    maxRate: 0,
-    maxRetries: 1,
-    onRequest: () => {
-      againMs = performance.now();
-    },
-    onResponse: ({ status }) => {
-      statuses.push(status);
-      if (status !== 429) return;
-      refusedMs = performance.now();
-      clock.ms += 1_000;
-    },
-  });
-  await idsOf(network.brands.list({ limit: 1 }));
-  assert.deepEqual(statuses, [200, 200, 429, 200]);
-  // A timer may come a millisecond early.
-  assert.ok(againMs - refusedMs > 990, `${againMs - refusedMs} ms`);
 });
 
 test('a walk through any faults returns exactly the records, in order, each once', async (t) => {

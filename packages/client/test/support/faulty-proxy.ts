@@ -1,10 +1,6 @@
 import { createServer, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
-import { setTimeout as wait } from 'node:timers/promises';
 import { listenOnAnyPort } from '../../../testkit/servers/free-port.ts';
-
-/** The delay of a late answer, or of the rest of an answer. */
-export const latenessMs = 300;
 
 /**
  * Starts a proxy on a raw socket. It applies the next fault to each request, and forwards the request if no
@@ -77,11 +73,6 @@ const answerFaults = {
   'broken UTF-8': (near, { bytes }) => {
     bytes[bytes.indexOf('"name":"') + 8] = 0xff;
     near.write(bytes);
-  },
-  late: (near, { bytes }) => wait(latenessMs).then(() => near.write(bytes)),
-  'late in the body': (near, { bytes, middle }) => {
-    near.write(bytes.subarray(0, middle));
-    return wait(latenessMs).then(() => near.write(bytes.subarray(middle)));
   },
 } satisfies Record<string, (near: Socket, answer: Awaited<ReturnType<typeof ask>>) => unknown>;
 

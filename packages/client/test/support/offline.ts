@@ -10,13 +10,3 @@ export function offline(options: Partial<PartnerNetworkOptions> = {}): PartnerNe
     ...options,
   });
 }
-
-/** A client that gets these answers in turn. For answers that the service never sends. */
-export function answering(...answers: (ResponseInit & { readonly body: string | ReadableStream })[]) {
-  const urls: string[] = [];
-  const fetch = async (url: string) => {
-    const { body, ...init } = answers[urls.push(url) - 1]!;
-    return new Response(body, init);
-  };
-  return { network: offline({ fetch }), fetch, urls };
-}

@@ -5,9 +5,9 @@ import { originOf } from '@partner-network/common/text';
 import { listings } from '@partner-network/contract/operations';
 import { databaseConfig } from '@partner-network/service/settings/database';
 import { everyInterface } from '@partner-network/service/settings/listen';
-import { isPublicAddress } from '@partner-network/service/settings/public-address';
 import { isOnePort, type ServeConfig } from '@partner-network/service/settings/serve';
 import { loadTracing, tracesOf } from '@partner-network/service/tracing/settings';
+import { isPublicAddress } from '../images/public-address.ts';
 
 /** The settings of `serve`, and the address of the administrative service. */
 export type DoctorConfig = ServeConfig & { readonly 'admin-host': string };

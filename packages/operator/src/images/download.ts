@@ -5,8 +5,8 @@ import { isIP } from 'node:net';
 import { imagesBounds } from '@partner-network/common/bounds/operator';
 import { isWebAddress } from '@partner-network/common/text';
 import { profileImage } from '@partner-network/contract/limits';
-import { isPublicAddress } from '@partner-network/service/settings/public-address';
 import { type ImageFailure, imageFailure, shownHost } from './inspect.ts';
+import { isPublicAddress } from './public-address.ts';
 
 /** How hosts are resolved and which addresses may be contacted. */
 export interface Reach {

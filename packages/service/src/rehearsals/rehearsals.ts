@@ -63,23 +63,23 @@ export async function openRehearsals(
   const stopping = new AbortController();
   const watched = await openWatchedOrigin(runs);
 
-  const verdictRoute = ({ scenario, name }: RehearsalPath): Route => ({
+  const verdictRoute = (path: RehearsalPath): Route => ({
     async answer(exchange) {
       const key = await keyOf(exchange.rawHeaders);
       exchange.key = key;
       requireValid(key, nowMs());
-      return json(exchange, verdictOf(runs.find(key.partnerId, scenario, name), scenario, name));
+      return json(exchange, verdictOf(runs.find(idOf(path, key.partnerId)), path));
     },
   });
 
   /** Adds a request to the run of its key, and judges it. Undefined without a known key. */
-  async function judge(request: IncomingMessage, { scenario, name, target }: Rehearsed, startedMs: number) {
+  async function judge(request: IncomingMessage, rehearsed: Rehearsed, startedMs: number) {
     const { inAuthorization, elsewhere } = keysIn(request);
     const finding = keyOf(['Authorization', `Bearer ${inAuthorization ?? elsewhere}`]);
     const key = await within(httpBounds.answerMs, finding, Error).catch(() => undefined);
     if (key === undefined) return undefined;
-    const run = runs.open(key.partnerId, scenario, name);
-    const seen = runs.add(run, request.method ?? '', target, startedMs);
+    const run = runs.open(idOf(rehearsed, key.partnerId));
+    const seen = runs.add(run, request.method ?? '', rehearsed.target, startedMs);
     run.judge(seen, elsewhere !== undefined);
     return { run, seen };
   }
@@ -147,17 +147,15 @@ function withRehearsals(usual: Routes, verdictRoute: (path: RehearsalPath) => Ro
   };
 }
 
-interface RehearsalPath {
-  readonly scenario: ScenarioName;
-  readonly name: string;
-  /** The path after the run. Empty in the path of a verdict. */
-  readonly rest: string;
-}
+type RehearsalPath = NonNullable<ReturnType<typeof rehearsalPath>>;
+
+/** Neither scenario nor run contains a space. */
+const idOf = ({ scenario, name }: RehearsalPath, partnerId: string) => `${scenario}.${name} ${partnerId}`;
 
 const pathForm = new RegExp(`^/rehearsals/([a-z-]+)(?:\\.([\\w-]{1,64}))?(${basePath}(?:/.*)?)?$`);
 
-/** Undefined for a path outside of rehearsals, and for an unknown scenario. */
-function rehearsalPath(path: string): RehearsalPath | undefined {
+/** Undefined for a path outside of rehearsals, and for an unknown scenario. `rest` is empty for a verdict. */
+function rehearsalPath(path: string) {
   const [, scenario = '', name = 'default', rest = ''] = pathForm.exec(path) ?? [];
   return Object.hasOwn(scenarios, scenario) ? { scenario: scenario as ScenarioName, name, rest } : undefined;
 }
@@ -192,7 +190,7 @@ function faultOf(page: Page, run: Run, scenario: ScenarioName): SentResponse | u
   return fault;
 }
 
-function verdictOf(run: Run, scenario: ScenarioName, name: string): Verdict {
+function verdictOf(run: Run, { scenario, name }: RehearsalPath): Verdict {
   const requests = run.requests.flatMap(({ at, method, path, status }) =>
     status === undefined ? [] : [{ at, method, path, status }],
   );

@@ -205,23 +205,18 @@ export function createRuns(bounds: RehearsalsBounds, nowMs: () => number) {
     }
   }
 
-  // Neither scenario nor run contains a space.
-  const idOf = (partnerId: string, scenario: ScenarioName, name: string) =>
-    `${scenario}.${name} ${partnerId}`;
-
   return {
     findWatched: (watchId: string) => runs.values().find((run) => run.watchId === watchId),
 
     /** Finds a run, without counting that as use. An unknown run is empty, and is not kept. */
-    find(partnerId: string, scenario: ScenarioName, name: string): Run {
+    find(id: string): Run {
       forget();
-      return runs.get(idOf(partnerId, scenario, name)) ?? new Run();
+      return runs.get(id) ?? new Run();
     },
 
     /** The run of a new request. */
-    open(partnerId: string, scenario: ScenarioName, name: string): Run {
-      const run = this.find(partnerId, scenario, name);
-      const id = idOf(partnerId, scenario, name);
+    open(id: string): Run {
+      const run = this.find(id);
       run.usedMs = nowMs();
       runs.delete(id);
       runs.set(id, run);

@@ -54,17 +54,17 @@ test('a run is forgotten after 10 minutes without a request', async (t) => {
 
 test('of more than 10,000 runs, those that were idle longest are forgotten', () => {
   const runs = createRuns(rehearsalsBounds, () => 0);
-  const use = (name: number) => runs.add(runs.open('acme', 'steady', String(name)), 'GET', '/', 0);
+  const use = (name: number) => runs.add(runs.open(String(name)), 'GET', '/', 0);
   for (let name = 0; name < 10_000; name += 1) use(name);
   use(0);
   use(10_000);
-  const kept = (name: number) => runs.open('acme', 'steady', String(name)).requests.length;
+  const kept = (name: number) => runs.open(String(name)).requests.length;
   assert.deepEqual([10_000, 9_999, 0, 2, 1].map(kept), [1, 1, 2, 1, 0]);
 });
 
 test('the last 1,000 requests of a run are kept', () => {
   const runs = createRuns(rehearsalsBounds, () => 0);
-  const run = runs.open('acme', 'steady', 'long');
+  const run = runs.open('long');
   for (let number = 1; number <= 1_500; number += 1) runs.add(run, 'GET', `/${number}`, 0);
   assert.equal(run.requests.length, 1_000);
   assert.deepEqual([run.requests[0]!.path, run.requests.at(-1)!.path], ['/501', '/1500']);
@@ -73,9 +73,9 @@ test('the last 1,000 requests of a run are kept', () => {
 test('of more than 100,000 requests, the longest idle runs are forgotten', () => {
   const runs = createRuns({ ...rehearsalsBounds, requests: 100, runRequests: 60 }, () => 0);
   const fill = (name: string) => {
-    for (let number = 0; number < 60; number += 1) runs.add(runs.open('acme', 'steady', name), 'GET', '/', 0);
+    for (let number = 0; number < 60; number += 1) runs.add(runs.open(name), 'GET', '/', 0);
   };
-  const kept = (name: string) => runs.open('acme', 'steady', name).requests.length;
+  const kept = (name: string) => runs.open(name).requests.length;
   fill('one');
   fill('two');
   assert.deepEqual([kept('one'), kept('two')], [0, 60]);
@@ -85,6 +85,6 @@ test('of more than 100,000 requests, the longest idle runs are forgotten', () =>
 
 test('a path is cut, and keeps nothing of the long one', () => {
   const runs = createRuns(rehearsalsBounds, () => 0);
-  const { path } = runs.add(runs.open('acme', 'steady', 'x'), 'GET', `/${'é'.repeat(5_000)}`, 0);
+  const { path } = runs.add(runs.open('x'), 'GET', `/${'é'.repeat(5_000)}`, 0);
   assert.equal(path, `/${'é'.repeat(1_199)}`);
 });

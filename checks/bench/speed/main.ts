@@ -7,15 +7,40 @@ import { installTools } from '../../lib/install-tools.ts';
 import { print, runProgram, say, withDefault } from '../../lib/program.ts';
 import { measureShares } from '../import/measure.ts';
 import { startGenerator } from '../lib/load.ts';
-import type { Contender, Cost, Stage } from './contenders/contenders.ts';
-import { missingPgbench } from './contenders/pgbench.ts';
+import {
+  type Contender,
+  type Cost,
+  floors,
+  ofLarge,
+  ours,
+  refused,
+  type Stage,
+} from './contenders/contenders.ts';
+import { peersUnderLoad } from './contenders/peers.ts';
+import { missingPgbench, pgbench } from './contenders/pgbench.ts';
 import { judge, type Measured } from './goals.ts';
 import { measureMemory } from './memory.ts';
 import { chartOfRows, contendersTable, goalsTable, remarksOf, resultsOf, rowsOf } from './report.ts';
 import { firstPages, middlePages, oneBalances } from './requests.ts';
-import { contendersOf, needsPostgres, type Section, sectionNames, sections } from './sections.ts';
-import { openServices, partnerCount, ratePastLoad, startService } from './services.ts';
+import { engineNames, openServices, partnerCount, ratePastLoad, startService } from './services.ts';
 import { measureStart } from './start.ts';
+
+const sections = {
+  embedded: 'list brands and list balances on the embedded database, compared with the floor',
+  postgres: 'the same on Postgres, and its own CPU compared with pgbench',
+  peers: 'other frameworks that serve the same pages',
+  size: 'the middle page of 1,000,000 brands compared with the first page of 10,000',
+  refused: 'requests answered with 401 and 429, compared with admitted requests',
+  memory: 'memory of a process on the embedded database during 200,000 requests',
+  start: 'serve on the embedded database, from its start to its first answer',
+  import: 'the import compared with the bulk load of each engine (npm run bench -- import)',
+} as const;
+
+type Section = keyof typeof sections;
+const sectionNames = Object.keys(sections) as Section[];
+
+const needsPostgres = (chosen: readonly Section[]) =>
+  chosen.some((name) => !['embedded', 'memory', 'start'].includes(name));
 
 const resultsFile = new URL('../results.json', import.meta.url);
 const chartFile = new URL('../../../docs/explanation/operators/bench.svg', import.meta.url);
@@ -53,6 +78,24 @@ function sectionsIn(text: string): readonly Section[] | Problem {
 function missingFor(only: readonly Section[]): string | false {
   if (process.platform !== 'linux') return 'This needs Linux, whose /proc reports the CPU time of a process.';
   return (needsPostgres(only) && withoutOwnServers()) || (only.includes('postgres') && missingPgbench());
+}
+
+/** All contenders of these sections, each once. Contenders that are compared run one after the other. */
+async function contendersOf(stage: Stage, chosen: readonly Section[]): Promise<Contender[]> {
+  const has = (...names: Section[]) => names.some((name) => chosen.includes(name));
+  const found: Contender[] = has('embedded', 'postgres', 'peers') ? await floors(stage) : [];
+  for (const engine of engineNames) {
+    const isCompared = has('size', 'refused') || (engine === 'postgres' && has('peers'));
+    if (has(engine)) found.push(...(await ours(stage, engine)));
+    else if (isCompared) found.push((await ours(stage, engine))[0]!);
+    if (engine === 'postgres' && has('postgres')) {
+      found.push(pgbench(await stage.services.database('postgres', 'small'), stage.services.partners));
+    }
+    if (has('size')) found.push(await ofLarge(stage, engine));
+    if (has('refused')) found.push(...(await refused(stage, engine)));
+  }
+  if (has('peers')) found.push(...(await peersUnderLoad(stage)));
+  return found;
 }
 
 async function measureCosts(contenders: readonly Contender[], { rounds, seconds }: Flags) {

@@ -1,4 +1,4 @@
-/** Seals the position of a client in a listing as a cursor, and opens it. */
+/** A sealed box for short texts, and the cursors of listings, which are positions in such a box. */
 import { createCipheriv, createDecipheriv, createSecretKey, randomFillSync } from 'node:crypto';
 import { cursorsBounds } from '@partner-network/common/bounds/service';
 import { OperatorError } from '@partner-network/common/errors';
@@ -24,7 +24,17 @@ export interface Position {
 
 export const firstPosition: Position = { after: '', walPosition: 0n };
 
-export type Cursors = Pick<ReturnType<typeof createCursors>, 'seal' | 'open'>;
+export type Cursors = Pick<ReturnType<typeof createCursors>, 'seal' | 'open' | 'box'>;
+
+/** What a text is sealed for: a name, and values. With any other it does not open. */
+type SealedFor = readonly [name: string, ...values: (string | number | undefined)[]];
+
+/** Seals texts that leave the service and come back. Who has one can neither read nor change it. */
+export interface SealedBox {
+  seal(context: SealedFor, text: string): string;
+  /** Undefined if the text was not sealed for this, or its time is over. */
+  open(context: SealedFor, sealed: string): string | undefined;
+}
 
 type Key = Pick<CursorKey, 'id' | 'secret' | 'opens_until'>;
 
@@ -55,14 +65,14 @@ function nextNonce(): Buffer {
 }
 
 /**
- * Cursors are encrypted with the first key and decrypted with any of them. The bytes of a cursor: key id,
- * nonce, encrypted (expiry, WAL position, id), authentication tag. `requireFresh` throws if the keys are old.
+ * Texts are encrypted with the first key and decrypted with any of them. The bytes of a sealed text: key id,
+ * nonce, encrypted (expiry, WAL position, text), authentication tag. `requireFresh` throws if the keys are old.
  */
-export function createCursors(
+function createBox(
   keys: readonly Key[],
   environment: Environment,
   nowMs: () => number,
-  requireFresh = () => {},
+  requireFresh: () => void,
 ) {
   let sealingKey: ReturnType<typeof openingKey>;
   let openingKeys: ReadonlyMap<number, typeof sealingKey>;
@@ -75,20 +85,34 @@ export function createCursors(
     openingKeys = new Map(all.map((key) => [key.id, key]));
   }
 
-  /** Authenticated but not part of the cursor: it opens only in the same environment, listing and search. */
-  function bindingOf({ endpoint, partnerId, filters }: CursorScope): Buffer {
-    return Buffer.from(JSON.stringify([environment, endpoint, partnerId, ...filters.map((f) => f ?? null)]));
+  /** Authenticated but not part of the sealed text, which opens only in the same environment. */
+  function bindingOf(context: SealedFor): Buffer {
+    return Buffer.from(JSON.stringify([environment, ...context.map((value) => value ?? null)]));
   }
 
-  function unseal(scope: CursorScope, cursor: string): Position | undefined {
-    const bytes = Buffer.from(cursor, 'base64url');
+  function seal(context: SealedFor, { after, walPosition }: Position): string {
+    requireFresh();
+    const nonce = nextNonce();
+    const when = Buffer.allocUnsafe(timeBytes + walPositionBytes);
+    when.writeUIntBE(nowMs() + lifetimeMs, 0, timeBytes);
+    when.writeBigUInt64BE(walPosition, timeBytes);
+    const sealer = createCipheriv(cipher, sealingKey.secret, nonce, cipherOptions);
+    sealer.setAAD(bindingOf(context));
+    const sealed = sealer.update(Buffer.concat([when, packId(after)]));
+    sealer.final();
+    const bytes = [Buffer.of(sealingKey.id), nonce, sealed, sealer.getAuthTag()];
+    return Buffer.concat(bytes).toString('base64url');
+  }
+
+  function unseal(context: SealedFor, sealedText: string): Position | undefined {
+    const bytes = Buffer.from(sealedText, 'base64url');
     // The decoder ignores stray characters and unused bits: without this, a cursor would have several texts.
-    if (bytes.length < fixedBytes || bytes.toString('base64url') !== cursor) return undefined;
+    if (bytes.length < fixedBytes || bytes.toString('base64url') !== sealedText) return undefined;
     const key = openingKeys.get(bytes[0]!);
     // A key that is past its time opens nothing, even if it is still stored.
     if (key === undefined || key.opensUntilMs <= nowMs()) return undefined;
     const decipher = createDecipheriv(cipher, key.secret, bytes.subarray(1, headBytes), cipherOptions);
-    decipher.setAAD(bindingOf(scope)).setAuthTag(bytes.subarray(-tagBytes));
+    decipher.setAAD(bindingOf(context)).setAuthTag(bytes.subarray(-tagBytes));
     const sealed = bytes.subarray(headBytes, -tagBytes);
     const plain = Buffer.concat([decipher.update(sealed), decipher.final()]);
     const leftMs = plain.readUIntBE(0, timeBytes) - nowMs();
@@ -100,33 +124,44 @@ export function createCursors(
     };
   }
 
+  function open(context: SealedFor, sealedText: string): Position | undefined {
+    requireFresh();
+    try {
+      return unseal(context, sealedText);
+    } catch {
+      // The tag does not match. The client learns only that the text is invalid.
+      return undefined;
+    }
+  }
+
+  return { renew, seal, open };
+}
+
+const contextOf = ({ endpoint, partnerId, filters }: CursorScope): SealedFor => [
+  endpoint,
+  partnerId,
+  ...filters,
+];
+
+export function createCursors(
+  keys: readonly Key[],
+  environment: Environment,
+  nowMs: () => number,
+  requireFresh = () => {},
+) {
+  const { renew, seal, open } = createBox(keys, environment, nowMs, requireFresh);
+  const box: SealedBox = {
+    seal: (context, text) => seal(context, { after: text, walPosition: 0n }),
+    open: (context, sealed) => open(context, sealed)?.after,
+  };
   return {
     renew,
-
+    box,
     /** Makes the cursor for the records after this position. */
-    seal(scope: CursorScope, position: Position): string {
-      requireFresh();
-      const nonce = nextNonce();
-      const when = Buffer.allocUnsafe(timeBytes + walPositionBytes);
-      when.writeUIntBE(nowMs() + lifetimeMs, 0, timeBytes);
-      when.writeBigUInt64BE(position.walPosition, timeBytes);
-      const sealer = createCipheriv(cipher, sealingKey.secret, nonce, cipherOptions);
-      sealer.setAAD(bindingOf(scope));
-      const sealed = sealer.update(Buffer.concat([when, packId(position.after)]));
-      sealer.final();
-      const cursor = [Buffer.of(sealingKey.id), nonce, sealed, sealer.getAuthTag()];
-      return Buffer.concat(cursor).toString('base64url');
-    },
-
+    seal: (scope: CursorScope, position: Position): string => seal(contextOf(scope), position),
     /** The position in a cursor. Every invalid cursor gets the same refusal. */
     open(scope: CursorScope, cursor: string): Position {
-      requireFresh();
-      let position: Position | undefined;
-      try {
-        position = unseal(scope, cursor);
-      } catch {
-        // The tag does not match. The client learns only that the cursor is invalid.
-      }
+      const position = open(contextOf(scope), cursor);
       if (position === undefined) throw refusal('INVALID_CURSOR', {}, 'cursor');
       return position;
     },
@@ -230,6 +265,7 @@ export async function openCursors(
 
   schedule(cursorsBounds.keysReadMs);
   return {
+    box: cursors.box,
     seal: cursors.seal,
     open: cursors.open,
     /** Stops reading the keys. */

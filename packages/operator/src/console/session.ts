@@ -10,21 +10,17 @@ import type { Exchange } from '@partner-network/http/handle';
 import { Refusal } from '@partner-network/http/refusal';
 import { headerValues } from '@partner-network/http/request';
 import { digestOfKey } from '@partner-network/service/auth';
-import type { CursorScope, Cursors } from '@partner-network/service/cursors';
+import type { SealedBox } from '@partner-network/service/cursors';
 import type { AdminKeyOnFile, Store } from '@partner-network/store/port';
 import { bodyLimits } from '../admin/request.ts';
 
 const cookieName = 'partner_network_console';
 
 /**
- * Cookies and tokens are sealed like cursors, with the keys that all instances read from the database. The
- * scope is authenticated: a cursor does not open as a cookie, and a cookie does not open as a token.
+ * Cookies and tokens are sealed with the keys of cursors, which all instances read from the database. What a
+ * text is sealed for is authenticated: a cursor does not open as a cookie, and a cookie not as a token.
  */
-const scopeOf = (endpoint: string, cookie = ''): CursorScope => ({
-  endpoint,
-  partnerId: '',
-  filters: [cookie],
-});
+const sealedFor = (name: string, cookie = '') => [name, '', cookie] as const;
 
 export interface Session {
   readonly key: AdminKeyOnFile;
@@ -42,19 +38,7 @@ export interface Session {
 
 type SessionStore = Pick<Store, 'findAdminKey' | 'findAdminKeyById' | 'isSessionEnded' | 'endSession'>;
 
-export function createSessions(store: SessionStore, cursors: Cursors) {
-  const seal = (scope: CursorScope, after: string) => cursors.seal(scope, { after, walPosition: 0n });
-
-  /** Undefined if the text was not sealed for this. A database that cannot be reached is another failure. */
-  function open(scope: CursorScope, text: string): string | undefined {
-    try {
-      return cursors.open(scope, text).after;
-    } catch (error) {
-      if (error instanceof Error) throw error;
-      return undefined;
-    }
-  }
-
+export function createSessions(store: SessionStore, { seal, open }: SealedBox) {
   return {
     /**
      * The cookie's text for a new session. It holds the digest of the key: `serve` can read the keys of
@@ -62,7 +46,7 @@ export function createSessions(store: SessionStore, cursors: Cursors) {
      */
     begin: (key: string): string => {
       const digest = Buffer.from(digestOfKey(key)).toString('base64url');
-      return seal(scopeOf('console session'), JSON.stringify([digest, Date.now()]));
+      return seal(sealedFor('console session'), JSON.stringify([digest, Date.now()]));
     },
 
     /**
@@ -71,7 +55,7 @@ export function createSessions(store: SessionStore, cursors: Cursors) {
      */
     find: async ({ rawHeaders }: Exchange): Promise<Session | undefined> => {
       const cookie = cookieOf(rawHeaders) ?? '';
-      const opened = open(scopeOf('console session'), cookie);
+      const opened = open(sealedFor('console session'), cookie);
       if (opened === undefined) return undefined;
       const [digest, issuedMs] = JSON.parse(opened) as [string, number];
       const ageMs = Date.now() - issuedMs;
@@ -82,8 +66,8 @@ export function createSessions(store: SessionStore, cursors: Cursors) {
       const key = await store.findAdminKey(Buffer.from(digest, 'base64url'));
       if (key === undefined || key.isRevoked || isPast(key.expiresAt)) return undefined;
       const { name } = (await store.findAdminKeyById(key.id))!;
-      const form = scopeOf('console form', cookie);
-      const notice = scopeOf('console notice', cookie);
+      const form = sealedFor('console form', cookie);
+      const notice = sealedFor('console notice', cookie);
       return {
         key,
         name,

@@ -9,7 +9,7 @@ import { redirect } from '@partner-network/http/content';
 import { type Exchange, refusalOfFailure } from '@partner-network/http/handle';
 import { decode } from '@partner-network/http/parameters';
 import { Refusal } from '@partner-network/http/refusal';
-import type { Cursors } from '@partner-network/service/cursors';
+import type { SealedBox } from '@partner-network/service/cursors';
 import type { Journal } from '@partner-network/service/receipts/journal';
 import { type Store, whileLocked } from '@partner-network/store/port';
 import type { Logger } from 'pino';
@@ -33,7 +33,7 @@ import { createReads, noteRefusal, type Outcome, type Reads, type Texts, type Vi
 
 export interface ConsoleParts extends Pick<AdminParts, 'identify' | 'call' | 'publicUrl'> {
   readonly store: Store;
-  readonly cursors: Cursors;
+  readonly box: SealedBox;
   readonly journal: Pick<Journal, 'noteUse'>;
   readonly log: Logger;
   /** The checks of `doctor` that concern the database. */
@@ -62,10 +62,10 @@ export class ConsoleSite {
   readonly #reads: Reads;
 
   constructor(parts: ConsoleParts) {
-    const { store, cursors, examine } = parts;
+    const { store, box, examine } = parts;
     this.#parts = parts;
     this.#reads = createReads(store, examine);
-    this.#sessions = createSessions(store, cursors);
+    this.#sessions = createSessions(store, box);
   }
 
   /** Answers a person who is signed in. Others get the page to sign in, which returns here. */

@@ -1,4 +1,4 @@
-/** A sealed box for short texts, and the cursors of listings, which are positions in such a box. */
+/** A sealed box for short texts, and the cursors of listings: positions in a sealed box. */
 import { createCipheriv, createDecipheriv, createSecretKey, randomFillSync } from 'node:crypto';
 import { cursorsBounds } from '@partner-network/common/bounds/service';
 import { OperatorError } from '@partner-network/common/errors';
@@ -29,7 +29,7 @@ export type Cursors = Pick<ReturnType<typeof createCursors>, 'seal' | 'open' | '
 /** What a text is sealed for: a name, and values. With any other it does not open. */
 type SealedFor = readonly [name: string, ...values: (string | number | undefined)[]];
 
-/** Seals texts that leave the service and come back. Who has one can neither read nor change it. */
+/** Seals texts that leave the service and come back. Nobody else can read or change one. */
 export interface SealedBox {
   seal(context: SealedFor, text: string): string;
   /** Undefined if the text was not sealed for this, or its time is over. */
@@ -66,7 +66,8 @@ function nextNonce(): Buffer {
 
 /**
  * Texts are encrypted with the first key and decrypted with any of them. The bytes of a sealed text: key id,
- * nonce, encrypted (expiry, WAL position, text), authentication tag. `requireFresh` throws if the keys are old.
+ * nonce, encrypted (expiry, WAL position, text), authentication tag. `requireFresh` throws if the keys are
+ * old.
  */
 function createBox(
   keys: readonly Key[],

@@ -5,8 +5,9 @@ import { TLSSocket } from 'node:tls';
 import { OperatorError } from '../../../common/src/errors.ts';
 import { selfSigned } from '../../../operator/test/images/certificate.ts';
 import { listenOnAnyPort } from '../../../testkit/servers/free-port.ts';
-import { fixtureDatabase, openServing } from '../../../testkit/service/database.ts';
+import { fixtureDatabase, migratedDatabase, openServing } from '../../../testkit/service/database.ts';
 import { Connection } from '../../src/postgres/connections/connection.ts';
+import { runPrepared } from '../../src/postgres/connections/prepared.ts';
 
 /** What a server sends that wants Kerberos, which `pg` does not know. */
 const kerberos = Buffer.from('520000000800000007', 'hex');
@@ -54,3 +55,40 @@ for (const [what, answer] of Object.entries({
     }
   });
 }
+
+/** What `prepared.ts` uses of the inside of `pg`, which no version promises to keep. */
+const steps = ['close', 'parse', 'describe', 'bind', 'execute', 'sync'] as const;
+
+const statement = {
+  name: 'every_type',
+  text: `select $1::text as text, $2::integer as number, $3::bytea as bytes, $4::timestamptz as time,
+    null as nothing, true as truth from generate_series(1, 2)`,
+};
+const time = '2026-11-18T20:00:00.000Z';
+const row = { text: 'é', number: 7, bytes: Buffer.of(0, 255), time, nothing: null, truth: true };
+
+test('pg still sends and reads a named statement as `prepared.ts` expects', async (t) => {
+  const connection = new Connection({ connectionString: await migratedDatabase(t) });
+  await connection.connect();
+  t.after(() => connection.leave());
+  const sent: string[] = [];
+  for (const step of steps) {
+    const original = connection.connection[step] as (...values: unknown[]) => void;
+    assert.equal(typeof original, 'function', `pg has no ${step} any more`);
+    t.mock.method(connection.connection, step, (...values: unknown[]) => {
+      sent.push(step);
+      original.apply(connection.connection, values);
+    });
+  }
+  const run = () => runPrepared(connection, statement, ['é', 7, new Uint8Array([0, 255]), time]);
+
+  assert.deepEqual(await run(), [row, row]);
+  assert.deepEqual(sent.splice(0), steps);
+
+  assert.deepEqual(await run(), [row, row]);
+  assert.deepEqual(sent, ['bind', 'execute', 'sync']);
+
+  const failing = { name: 'failing', text: 'select 1 / $1::integer as result' };
+  await assert.rejects(runPrepared(connection, failing, [0]), { code: '22012' });
+  assert.deepEqual(await runPrepared(connection, failing, [1]), [{ result: 1 }]);
+});

@@ -9,7 +9,6 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { temporaryFolder } from '../fixtures/folder.ts';
 import type { Lifetime } from '../fixtures/lifetime.ts';
-import { longRunOnly } from '../fixtures/long-run.ts';
 import { until } from '../fixtures/until.ts';
 import { freePort } from './free-port.ts';
 import { programsOnPath } from './programs.ts';
@@ -33,7 +32,6 @@ export const needsRedis = { timeout: 60_000, skip: skipWithoutAny };
 export const needsOwnRedis = { timeout: 60_000, skip: skipWithoutOwn };
 
 /** The same, for a test that takes too long for `npm test`. */
-export const longWithOwnRedis = { timeout: 60_000, skip: skipWithoutOwn || longRunOnly };
 
 /** A Redis that other tests may use at the same time. */
 export async function redisUrl(t: TestContext): Promise<string> {

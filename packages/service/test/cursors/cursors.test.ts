@@ -50,12 +50,6 @@ test('a cursor has one text: another text with the same bytes does not open', ()
   }
 });
 
-test('cut to any length, it is refused like any other invalid cursor', () => {
-  const cursor = cursors.seal(scope, at('x'));
-  for (let length = 0; length < cursor.length; length += 1)
-    assertInvalid(() => cursors.open(scope, cursor.slice(0, length)));
-});
-
 test('a cursor of a clock that is more than 5 minutes ahead does not open', () => {
   const now = Date.now();
   const [minute, opening] = [60_000, createCursors([key], 'sandbox', () => now)];

@@ -1,12 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  byTest,
-  balances as fixtureBalances,
-  future,
-  keys,
-  past,
-} from '../../../testkit/fixtures/fixture.ts';
+import { balances as fixtureBalances, future, keys } from '../../../testkit/fixtures/fixture.ts';
 import { assertRefused, errorsOf } from '../../../testkit/fixtures/http.ts';
 import { wholeFile } from '../../../testkit/servers/postgres.ts';
 import { startTestService } from '../../../testkit/service/service.ts';
@@ -63,18 +57,6 @@ test('says what to do about an empty value, by kind: required, optional, cursor'
   assert.match(details[0]!, /^customer_id is empty: set it to a value\.$/);
   assert.match(details[1]!, /^grant_id is empty: set it to a value or leave it out\.$/);
   assert.match(details[2]!, /^cursor is empty: stop after /);
-});
-
-test('the grant is checked on every page, not just the first', async (t) => {
-  const { balances, store } = await startTestService(t);
-  const first = JSON.parse((await balances(`${query}&limit=1`, { key: keys.acme })).text);
-  await store.revokeGrant('alice', 'g-active', past, byTest);
-  const next = await balances(`${query}&limit=1&cursor=${first.cursor}`, { key: keys.acme });
-  assertRefused(next, 403, 'GRANT_NOT_FOUND');
-  const named = await balances(`${query}&limit=1&grant_id=g-active&cursor=${first.cursor}`, {
-    key: keys.acme,
-  });
-  assertRefused(named, 403, ['GRANT_REVOKED', 'grant_id']);
 });
 
 test('a grant is refused from the millisecond at which it expires', async (t) => {

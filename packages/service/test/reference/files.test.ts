@@ -7,7 +7,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { Environment } from '@partner-network/contract/environments';
 import { sandboxOrigin } from '@partner-network/contract/operations';
 import { demoKeys } from '../../../operator/src/demo/data.ts';
-import { assertRefused, exchangeOf } from '../../../testkit/fixtures/http.ts';
+import { exchangeOf } from '../../../testkit/fixtures/http.ts';
 import { pluck } from '../../../testkit/fixtures/pluck.ts';
 import { startTestService } from '../../../testkit/service/service.ts';
 import { type Guide, guideList } from '../../src/reference/guides.ts';
@@ -172,15 +172,4 @@ test('the guides of a sandbox have its address, others the default address of a 
   const textOf = async (environment: Environment) => [...(await guidePages(environment)).values()].join('\n');
   assert.ok(!(await textOf('sandbox')).includes(sandboxOrigin));
   assert.ok((await textOf('production')).includes(sandboxOrigin));
-});
-
-test('the page answers HEAD and OPTIONS, and there is nothing else under its path', async (t) => {
-  const { call } = await startTestService(t);
-  const head = await call('/docs', { method: 'HEAD' });
-  assert.deepEqual([head.status, head.text], [200, '']);
-  assert.equal((await call('/docs', { method: 'OPTIONS' })).headers.allow, 'GET, HEAD, OPTIONS');
-  assertRefused(await call('/docs', { method: 'POST' }), 405, 'METHOD_NOT_ALLOWED');
-  for (const path of ['/', '/library.js', '/../docs', '/library.json', '/start.js']) {
-    assertRefused(await call(`/docs${path}`), 404, 'NOT_FOUND');
-  }
 });

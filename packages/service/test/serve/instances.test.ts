@@ -14,13 +14,6 @@ test('Postgres counts other instances, whatever their connections, and not the o
   assert.equal(await one!.otherInstances!(), 1);
 });
 
-test('the location of a Postgres database has no user and no password', async (t) => {
-  const url = new URL(await migratedDatabase(t));
-  url.password = 'secret';
-  const { location } = await openServing(t, url.href);
-  assert.equal(location, `${url.host}${url.pathname}`);
-});
-
 test('warns at once and every hour while another instance limits rates alone', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const { log, lines } = watchedLog();

@@ -108,16 +108,6 @@ test('limits each listing by its own rate, and shows the decisions as metrics', 
   assert.deepEqual(counted(await (await fetch(`${operationsUrl}/metrics`)).text()), counted(text));
 });
 
-test('a cursor survives a restart', async (t) => {
-  const first = await serve(t);
-  const { cursor } = JSON.parse((await first.brands('?limit=1', { key: keys.acme })).text);
-  first.signal('SIGINT');
-  assert.equal(await first.ended, 0);
-  const second = await serveSandbox(t, first.line.database);
-  const next = await second.brands(`?limit=1&cursor=${cursor}`, { key: keys.acme });
-  assert.equal(JSON.parse(next.text).brands[0].id, 'b2');
-});
-
 test('SIGINT ends it with status 0 without the drain delay, also with open connections', async (t) => {
   const { brands, ended, signal } = await serve(t, '--drain-delay', '3600');
   assert.equal((await brands('', { key: keys.acme })).status, 200);

@@ -7,7 +7,14 @@ import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
-import { connectTo, startPostgres, withoutOwnServers } from '../../../testkit/servers/postgres.ts';
+import {
+  connectTo,
+  emptyDatabaseOn,
+  type PostgresServer,
+  startPostgres,
+  wholeFile,
+  withoutOwnServers,
+} from '../../../testkit/servers/postgres.ts';
 import { fillDatabase } from '../../../testkit/service/database.ts';
 import { parseDatabaseUrl } from '../../src/address.ts';
 import { openStore } from '../../src/engines.ts';
@@ -51,9 +58,14 @@ const imports: Readonly<Record<string, (kind: Kind, owner: string) => readonly [
     deletions: (kind, owner) => [deletionsOf(kind, owner, 9), {}],
   };
 
-async function openServer(t: TestContext) {
-  const server = await startPostgres(t, { autovacuum: 'off' });
-  const url = server.url();
+/** One server for all tests of this file. */
+let server: Promise<PostgresServer> | undefined;
+
+/** A store on a database of its own. */
+async function openOnServer(t: TestContext, name: string) {
+  server ??= startPostgres(wholeFile, { autovacuum: 'off' });
+  await emptyDatabaseOn(await server, name);
+  const url = (await server).url(name);
   await fillDatabase(url, async (store) => createPartners(store, 'a', 'b'));
   const store = await openStore(parseDatabaseUrl(url)!, 'sandbox');
   t.after(() => store.close());
@@ -75,7 +87,7 @@ const skip = withoutOwnServers();
 
 for (const kind of kinds) {
   test(`an import of ${kind} reads a few rows per line with old statistics`, { skip }, async (t) => {
-    const { store, client, readRows } = await openServer(t);
+    const { store, client, readRows } = await openOnServer(t, `${kind}_lines`);
     await writeRows(store, kind, rowsOf(kind, 'a', 1), { pace: 'fast' });
     await writeRows(store, kind, deletionsOf(kind, 'gone', 1).slice(0, 1));
     await client.query('analyze');
@@ -94,7 +106,7 @@ for (const kind of kinds) {
   });
 
   test(`--delete-missing of ${kind} takes about as long with old statistics`, { skip }, async (t) => {
-    const { store, client } = await openServer(t);
+    const { store, client } = await openOnServer(t, `${kind}_missing`);
     const timed = async (owner: string) => {
       const startedMs = performance.now();
       const run = await store.beginImport(kind, { pace: 'fast', deletesMissing: true });

@@ -35,6 +35,17 @@ test('a full disk is named as such, also if it has no room for a log', onLinux, 
   assert.match(cannotOpen('the database', path, noRoom).message, /its disk is full/);
 });
 
+test('a file that is no database, and a path below a file, are named as such and stay', (t) => {
+  const letter = join(temporaryFolder(t), 'letter.txt');
+  const text = 'This is a letter and no database. '.repeat(100);
+  writeFileSync(letter, text);
+  for (const path of [letter, join(letter, 'below.db')]) {
+    assertCannotOpen(path, new RegExp(`^Cannot open the database ${path}`));
+  }
+  assert.equal(readFileSync(letter, 'utf8'), text);
+  assert.deepEqual(readdirSync(dirname(letter)), ['letter.txt']);
+});
+
 test('a folder, a locked and a damaged database are named as such', (t) => {
   const folder = temporaryFolder(t);
   assertCannotOpen(folder, /: it is a folder\. Correct the path\.$/);

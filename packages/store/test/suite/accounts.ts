@@ -170,25 +170,6 @@ export const accountTests: StoreTests = {
     assert.equal(await other.findKeyById('other'), undefined);
   },
 
-  'revokes a key although it is rotated at the same moment': async (open) => {
-    const stores = [await openWith(open, 'acme'), await open(), await open()];
-    for (const round of Array.from({ length: 8 }, (_, index) => index)) {
-      const old = `old${round}`;
-      await stores[0]!.createKey(keyOf(old), digest(100 + round), byTest);
-      const [revoked] = await Promise.all([
-        stores[0]!.revokeKey(old, past, byTest),
-        stores[1]!.rotateKey(old, replacement(`slow${round}`, 120 + round), byTest),
-        stores[2]!.rotateKey(old, { ...replacement(`now${round}`, 140 + round), overlapMs: 0 }, byTest),
-      ]);
-      const key = await stores[1]!.findKeyById(old);
-      assert.notEqual(key?.revoked_at, undefined);
-      assert.equal(key?.revoked_at === past, revoked);
-      // A rotation that came after the revocation has issued nothing.
-      const issued = await stores[1]!.findKeyById(`now${round}`);
-      assert.equal(issued === undefined, revoked);
-    }
-  },
-
   'finds a brand of every partner that has its id, without metadata': async (open) => {
     const store = await openWith(open, 'acme', 'zenith', 'without');
     const looks = { color: '#abcdef', profile_image_url: 'https://images.example/a.png' };

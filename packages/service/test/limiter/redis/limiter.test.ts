@@ -1,4 +1,4 @@
-/** The rate over several instances while Redis answers. */
+/** The rate over several instances while Redis answers, and after it was restarted. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -7,6 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import fc from 'fast-check';
 import type { Redis } from 'ioredis';
 import { keys } from '../../../../testkit/fixtures/fixture.ts';
+import { mostWithinASecond } from '../../../../testkit/fixtures/spans.ts';
 import { until } from '../../../../testkit/fixtures/until.ts';
 import {
   needsOwnRedis,
@@ -16,7 +17,7 @@ import {
   startRedis,
 } from '../../../../testkit/servers/redis.ts';
 import { startTestService } from '../../../../testkit/service/service.ts';
-import { openLimiter, openLimiterInstances } from './limiters.ts';
+import { openLimiter, openLimiterInstances, type TestLimiter } from './limiters.ts';
 
 const rate = 50;
 const second = 1_000_000;
@@ -60,6 +61,24 @@ test('eight instances never let 51 through in any second of Redis', needsOwnRedi
   }
   const memory = await redisClient(t, url).memory('USAGE', 'partner-network:sandbox:brands:p');
   assert.ok(Number(memory) < 1_024, `Redis keeps ${memory} bytes of the partner`);
+});
+
+test('restarted at once: with lost admissions, twice the rate is not exceeded', needsOwnRedis, async (t) => {
+  const redis = await startRedis(t);
+  const limiters = await openLimiterInstances(t, redis.url, 2);
+  const pending = Array.from({ length: rate }, () => limiters[0]!.timed('p'));
+  await Promise.all(pending);
+  await redis.kill();
+  await redis.start();
+  const timer = setInterval(() => pending.push(...limiters.map((limiter) => limiter.timed('p'))), 4);
+  t.after(() => clearInterval(timer));
+  // New partners, so that the load does not count against them.
+  const decidesAgain = async (limiter: TestLimiter) => (await limiter.admit(randomUUID())).source === 'redis';
+  for (const limiter of limiters) await until(20_000, () => decidesAgain(limiter));
+  await wait(500);
+  clearInterval(timer);
+  const most = mostWithinASecond((await Promise.all(pending)).filter(({ isAdmitted }) => isAdmitted));
+  assert.ok(most <= 2 * rate, `${most} in a second`);
 });
 
 /** Runs the script on a clock that the test controls. */

@@ -4,7 +4,6 @@ import { type TestContext, test } from 'node:test';
 import { limiterBounds } from '../../../../common/src/bounds/service.ts';
 import { needsOwnRedis, redisClient, startRedis } from '../../../../testkit/servers/redis.ts';
 import { watchedLog } from '../../../../testkit/watch/logs.ts';
-import { optionsOf } from '../../../src/limiter/redis/client.ts';
 import { instancesKey, openRedisLink } from '../../../src/limiter/redis/link.ts';
 import { parseRedisUrl } from '../../../src/limiter/redis/url.ts';
 import { settle, startFakeRedis, stopClock } from './fake-redis.ts';
@@ -43,19 +42,6 @@ async function loseRedis({ link, redis, pass }: Awaited<ReturnType<typeof openAn
   await pass(redisBudgetMs);
   assert.deepEqual(await Promise.all(decisions), [undefined, undefined]);
 }
-
-test('the connection uses the address, reconnects after a second, and never sends a command again', () => {
-  const address = parseRedisUrl('rediss://user:secret@cache.example:7000/4')!;
-  const { retryStrategy, scripts, ...options } = optionsOf(address);
-  assert.deepEqual(options, {
-    ...{ host: 'cache.example', port: 7_000, username: 'user', password: 'secret', db: 4, tls: {} },
-    ...{ enableOfflineQueue: false, autoResendUnfulfilledCommands: false, maxRetriesPerRequest: 0 },
-    ...{ connectTimeout: limiterBounds.redisConnectMs, disconnectTimeout: limiterBounds.redisDisconnectMs },
-    ...{ socketTimeout: redisSilenceMs, enableReadyCheck: false, disableClientInfo: true, protocol: 2 },
-  });
-  assert.deepEqual([1, 100].map(retryStrategy!), [redisReconnectMs, redisReconnectMs]);
-  assert.deepEqual(Object.keys(scripts!), ['admit', 'heartbeat']);
-});
 
 test('a heartbeat a second reports the instances, which are at least the set number', async (t) => {
   const { link, redis, pass, count, logged } = await openAnswering(t, 2);

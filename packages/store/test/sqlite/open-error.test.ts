@@ -35,7 +35,7 @@ test('a full disk is named as such, also if it has no room for a log', onLinux, 
   assert.match(cannotOpen('the database', path, noRoom).message, /its disk is full/);
 });
 
-test('a file that is no database, and a path below a file, are named as such and stay', (t) => {
+test('a file that is not a database, and a path below one, are named as such and stay', (t) => {
   const letter = join(temporaryFolder(t), 'letter.txt');
   const text = 'This is a letter and no database. '.repeat(100);
   writeFileSync(letter, text);

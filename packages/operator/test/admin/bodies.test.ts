@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request } from 'node:http';
-import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
@@ -10,15 +9,13 @@ import { grant } from '../../../store/test/suite/records.ts';
 import { adminKeys } from '../../../testkit/admin/started.ts';
 import { byTest, createdAt } from '../../../testkit/fixtures/fixture.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
-import { adminScene, assertErrors } from './scene.ts';
+import { adminScene, assertErrors, headOf } from './scene.ts';
 
-const requestOf = (line: string, type: string, key = adminKeys.ADMIN) =>
-  `${line} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\nContent-Type: ${type}\r\n`;
-const putPartner = requestOf('PUT /admin/v1/partners/p', 'application/json');
-const sendBatch = requestOf('POST /admin/v1/balances/batches', 'application/x-ndjson');
-const signIn = requestOf('POST /console/sign-in', 'application/x-www-form-urlencoded');
-const stranger = requestOf('POST /admin/v1/balances/batches', 'application/x-ndjson', 'pna_test_unknown');
-const next = `${requestOf('GET /admin/v1/partners', 'text/plain')}\r\n`;
+const putPartner = headOf('PUT /admin/v1/partners/p', 'application/json');
+const sendBatch = headOf('POST /admin/v1/balances/batches', 'application/x-ndjson');
+const signIn = headOf('POST /console/sign-in', 'application/x-www-form-urlencoded');
+const stranger = headOf('POST /admin/v1/balances/batches', 'application/x-ndjson', 'pna_test_unknown');
+const next = `${headOf('GET /admin/v1/partners', 'text/plain')}\r\n`;
 const chunked = 'Transfer-Encoding: chunked\r\n\r\n';
 const mebibyte = 1024 * 1024;
 const chunkOf = (bytes: number) => `${bytes.toString(16)}\r\n${'x'.repeat(bytes)}\r\n`;
@@ -99,15 +96,13 @@ test('ids that no address can name are refused, and stored ones stay readable an
 });
 
 test('a client that waits for 100 Continue gets it, unless the request is refused', async (t) => {
-  const { address } = await adminScene(t, 'sqlite');
-  const { port } = new URL(address);
+  const { dial } = await adminScene(t, 'sqlite');
   const talk = async (key: string) => {
-    const socket = connect(Number(port), '127.0.0.1');
+    const socket = dial();
     const body = '{"name":"P"}';
-    socket.write(
-      `PUT /admin/v1/partners/p HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n` +
-        `Expect: 100-continue\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n`,
-    );
+    const head = headOf('PUT /admin/v1/partners/p', 'application/json', key);
+    const length = `Content-Length: ${body.length}\r\n`;
+    socket.write(`${head}Expect: 100-continue\r\n${length}Connection: close\r\n\r\n`);
     socket.once('data', () => socket.end(body));
     return text(socket);
   };
@@ -116,12 +111,9 @@ test('a client that waits for 100 Continue gets it, unless the request is refuse
 });
 
 test('a client that leaves in the middle of a body changes nothing', async (t) => {
-  const { address, store, lines, unanswered } = await adminScene(t, 'sqlite');
-  const socket = connect(Number(new URL(address).port), '127.0.0.1');
-  socket.write(
-    `PUT /admin/v1/partners/p HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${adminKeys.ADMIN}\r\n` +
-      'Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"name":"P"}',
-  );
+  const { dial, store, lines, unanswered } = await adminScene(t, 'sqlite');
+  const socket = dial();
+  socket.write(`${putPartner}Content-Length: 100\r\n\r\n{"name":"P"}`);
   await until(20_000, () => unanswered() === 1);
   socket.destroy();
   await until(20_000, () => lines().some(({ operation }) => operation === 'putPartner'));
@@ -137,7 +129,7 @@ const early: readonly (readonly [head: string, bytes: number, status: number, sa
 ];
 
 test('a refusal can be read by a client that first sends its whole body, and then closes', async (t) => {
-  const { address, lines } = await adminScene(t, 'sqlite');
+  const { dial, lines } = await adminScene(t, 'sqlite');
   const answered = () => lines().filter(({ msg }) => msg === 'request').length;
   for (const [head, bytes, status, said] of early) {
     const length = bytes + 8 * mebibyte;
@@ -145,8 +137,7 @@ test('a refusal can be read by a client that first sends its whole body, and the
       [`Content-Length: ${length}\r\n\r\nx`, 'x'.repeat(length - 1)],
       [`${chunked}${chunkOf(bytes + 1)}`, `${chunkOf(8 * mebibyte)}0\r\n\r\n`],
     ] as const) {
-      const socket = connect(Number(new URL(address).port), '127.0.0.1');
-      t.after(() => socket.destroy());
+      const socket = dial();
       const write = promisify(socket.write.bind(socket) as (text: string, done: () => void) => void);
       const before = answered();
       await write(`${head}Connection: close\r\n${first}`);
@@ -159,10 +150,10 @@ test('a refusal can be read by a client that first sends its whole body, and the
 });
 
 test('a body in broken chunks gets a 400, and its connection closes', async (t) => {
-  const { address, store } = await adminScene(t, 'sqlite');
+  const { dial, store } = await adminScene(t, 'sqlite');
   for (const head of [sendBatch, `${sendBatch}Content-Encoding: gzip\r\n`, putPartner, signIn]) {
     for (const rest of ['', `\r\n${next}`, 'x'.repeat(256 * 1024)]) {
-      const socket = connect(Number(new URL(address).port), '127.0.0.1');
+      const socket = dial();
       socket.write(`${head}${chunked}2\r\n{}\r\nzz\r\n${rest}`);
       const answer = await text(socket);
       assert.deepEqual(answer.match(/^HTTP.*|^Connection:.*/gm), [

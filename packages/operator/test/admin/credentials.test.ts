@@ -11,7 +11,7 @@ import { adminKeyOf, digestOfKey } from '../../../service/src/auth.ts';
 import { adminKeys } from '../../../testkit/admin/started.ts';
 import { byTest, createdAt, keys, past } from '../../../testkit/fixtures/fixture.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
-import { keepKey } from '../../../testkit/watch/logs.ts';
+import { keepKey, keepKeysIn } from '../../../testkit/watch/logs.ts';
 import { adminScene, assertErrors } from './scene.ts';
 
 const all = Object.entries(adminOperations) as [AdminOperationId, { method: string; path: string }][];
@@ -99,4 +99,35 @@ test('unknown paths are 404 and other methods 405, with and without a key', asyn
   assert.equal(refused.headers.get('allow'), 'GET, HEAD, OPTIONS');
   const { status } = await fetch(`${address}/admin/v1/nope`);
   assert.equal(status, 404);
+});
+
+test('a key is in the answer that creates it, and in no other answer, log line or audit entry', async (t) => {
+  const { send, put, post, lines, close } = await adminScene(t, 'sqlite');
+  const body = { partner_id: 'acme', scopes: ['BRANDS_READ'] };
+  const { secret } = (await put('/keys/K', body)).body;
+  const administrative = adminKeyOf('sandbox', 'leaked'.padEnd(43, '0'));
+  keepKeysIn(secret);
+  keepKeysIn(administrative);
+  const answers = [
+    await put('/keys/K', body),
+    await send('/keys/K'),
+    await post('/keys/find', { key: secret }),
+    await post('/keys/find', { key: secret, colour: 'red' }),
+    await post('/keys/find', { key: administrative }),
+    await send('/partners', { key: secret }),
+    await send('/partners', { key: administrative }),
+    await send(`/partners?cursor=${secret}`),
+    await send(`/partners?${secret}=1`),
+    await send(`/audit?since=${secret}`),
+    await send('/audit'),
+    await post('/keys/K/revoke'),
+  ];
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [200, 200, 200, 400, 404, 401, 401, 400, 400, 400, 200, 200],
+  );
+  answers.push(await send(`/partners/${secret}`));
+  await close();
+  const said = JSON.stringify([answers.map((answer) => answer.body), lines()]);
+  for (const key of [secret, administrative]) assert.ok(!said.includes(key.slice(-20)));
 });

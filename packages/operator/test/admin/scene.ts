@@ -1,6 +1,7 @@
 /** The administrative API on a real socket and a real database. */
 
 import assert from 'node:assert/strict';
+import { connect } from 'node:net';
 import type { TestContext } from 'node:test';
 import type { AdminRole } from '@partner-network/contract/permissions';
 import { parseDatabaseUrl, toAdminister } from '../../../store/src/address.ts';
@@ -40,6 +41,10 @@ export function assertErrors(
   const found = errors.map(({ code, field }) => (field === undefined ? code : [code, field]));
   assert.deepEqual({ status, errors: found }, { status: expected, errors: codes }, JSON.stringify(body));
 }
+
+/** The head of a request, as bytes on a socket, without its end. */
+export const headOf = (line: string, type: string, key = adminKeys.ADMIN) =>
+  `${line} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\nContent-Type: ${type}\r\n`;
 
 export async function adminScene(t: TestContext, engine: string) {
   const database = await openTestDatabase(t, 'fixture', fillFixture, engine);
@@ -98,7 +103,13 @@ export async function adminScene(t: TestContext, engine: string) {
       headers: { 'content-type': 'application/x-ndjson' },
       ...more,
     });
-  return { ...admin, ...database, database: address, lines, send, put, post, batch, close };
+  /** A connection on which a test writes bytes. */
+  const dial = () => {
+    const socket = connect(Number(new URL(admin.address).port), '127.0.0.1');
+    t.after(() => socket.destroy());
+    return socket;
+  };
+  return { ...admin, ...database, database: address, lines, send, put, post, batch, dial, close };
 }
 
 export const engines = ['sqlite', 'postgres'];

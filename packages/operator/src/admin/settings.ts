@@ -11,8 +11,13 @@ import {
   databaseSettings,
   postgresSettings,
 } from '@partner-network/service/settings/database';
-import { hostName, largestPort, logLevel } from '@partner-network/service/settings/listen';
-import { drainDelay, isOnePort } from '@partner-network/service/settings/serve';
+import {
+  drainDelay,
+  hostName,
+  isOnePort,
+  largestPort,
+  logLevel,
+} from '@partner-network/service/settings/serve';
 
 const port = wholeNumber(0, largestPort);
 const { connections, 'prepared-statements': preparedStatements } = postgresSettings;

@@ -4,8 +4,7 @@ import { asOne, type Finding, failed, ok, warning } from '@partner-network/commo
 import { originOf } from '@partner-network/common/text';
 import { listings } from '@partner-network/contract/operations';
 import { databaseConfig } from '@partner-network/service/settings/database';
-import { everyInterface } from '@partner-network/service/settings/listen';
-import { isOnePort, type ServeConfig } from '@partner-network/service/settings/serve';
+import { everyInterface, isOnePort, type ServeConfig } from '@partner-network/service/settings/serve';
 import { loadTracing, tracesOf } from '@partner-network/service/tracing/settings';
 import { isPublicAddress } from '../images/public-address.ts';
 

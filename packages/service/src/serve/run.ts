@@ -17,18 +17,16 @@ import { startHealth } from '@partner-network/http/health';
 import type { KeyOwner, Store } from '@partner-network/store/port';
 import type { Logger } from 'pino';
 import type { ServeSettings } from '../settings/serve.ts';
-import type { Serving } from './service.ts';
-
-type Open = (
-  settings: ServeSettings,
-  log: Logger,
-  opened: AsyncDisposableStack,
-  given: { readonly beforeRequests: () => Promise<void> },
-) => Promise<Serving>;
+import type { openWorkers } from './workers/supervisor.ts';
 
 /** Opens the service and its operations address, and closes both after a stop signal. */
-export async function serveUntilStopped(settings: ServeSettings, open: Open, output: Output): Promise<void> {
+export async function serveUntilStopped(
+  settings: ServeSettings,
+  open: typeof openWorkers,
+  output: Output,
+): Promise<void> {
   const { environment, database, workers, drainDelaySeconds } = settings;
+  const { host, port } = settings.operations;
   const stop = createStopSignal();
   const log = createLog(settings.logLevel);
   // Closed last, so that readiness probes get a 503 until everything else is closed.
@@ -36,37 +34,30 @@ export async function serveUntilStopped(settings: ServeSettings, open: Open, out
   await using opened = new AsyncDisposableStack();
   // Until then a signal ends the process, also in the middle of a long upgrade, which is rolled back.
   const serving = await open(settings, log, opened, { beforeRequests: stop.listen });
-  const { publicUrl, address, database: served } = serving;
+  const { publicUrl, address, database: store } = serving;
 
-  const build = buildInfo(environment, database.engine);
-  const readExpiry = createKeyExpiry(served, 'partners');
-  const read = async () => [
-    ...readMetrics([build]),
-    ...(await readExpiry()),
-    ...(await serving.readMetrics()),
-  ];
+  const build = readMetrics([buildInfo(environment, database.engine)]);
+  const readExpiry = createKeyExpiry(store, 'partners');
+  const read = async () => [...build, ...(await readExpiry()), ...(await serving.readMetrics())];
   // Only now: as soon as this is ready, a balancer sends requests.
-  const health = await startHealth(
-    settings.operations.host,
-    settings.operations.port,
-    serving.ping,
-    read,
-    log,
-  );
+  const health = await startHealth(host, port, serving.ping, read, log);
   operations.defer(health.close);
+  const { from, to } = store.migration;
+  const schema = from === to ? `schema ${to}` : `upgraded from schema ${from} to ${to}`;
+  const engine = database.engine === 'sqlite' ? 'the embedded database' : 'Postgres';
   const listening = workers === 1 ? 'listening' : `${workers} workers listening`;
-  const place = `${publicUrl}${basePath} from ${databaseText(database.engine, served)}`;
   output.remark(
-    `Serving ${environment} at ${place}; ${listening} on ${address}, operations on ${health.url}.`,
+    `Serving ${environment} at ${publicUrl}${basePath} from ${engine} ${store.location} (${schema}); ` +
+      `${listening} on ${address}, operations on ${health.url}.`,
   );
   log.info(
     {
       version: ownVersion(),
       environment,
       engine: database.engine,
-      database: served.location,
-      schema: served.migration.to,
-      ...(isUpgraded(served) && { upgraded_from_schema: served.migration.from }),
+      database: store.location,
+      schema: to,
+      ...(from !== to && { upgraded_from_schema: from }),
       public_url: publicUrl,
       address,
       operations_address: health.url,
@@ -78,7 +69,7 @@ export async function serveUntilStopped(settings: ServeSettings, open: Open, out
 
   const isLimitedAlone =
     settings.redis === undefined && Object.values(settings.rates).some((rate) => rate > 0);
-  if (isLimitedAlone) opened.defer(warnOfInstances(served, log));
+  if (isLimitedAlone) opened.defer(warnOfInstances(store, log));
 
   const drain = () => {
     health.drain();
@@ -87,16 +78,6 @@ export async function serveUntilStopped(settings: ServeSettings, open: Open, out
   const signaledMs = await drainOn(stop.signal, drainDelaySeconds, { ...serving, drain }, log);
   await opened.disposeAsync();
   log.info({ duration_ms: Math.round(performance.now() - signaledMs) }, 'stopped');
-}
-
-function isUpgraded({ migration: { from, to } }: Store): boolean {
-  return from !== to;
-}
-
-function databaseText(engine: 'sqlite' | 'postgres', store: Store): string {
-  const { from, to } = store.migration;
-  const schema = isUpgraded(store) ? `upgraded from schema ${from} to ${to}` : `schema ${to}`;
-  return `${engine === 'sqlite' ? 'the embedded database' : 'Postgres'} ${store.location} (${schema})`;
 }
 
 /** Warns now and every hour if each of several instances limits by itself. Returns a function to stop. */

@@ -54,20 +54,20 @@ export async function openService(
   settings: ServiceSettings,
   log: Logger,
   opened: AsyncDisposableStack,
-  given: Choices = {},
+  choices: Choices = {},
 ): Promise<Serving> {
   const { environment, database, rates, instances, redis } = settings;
   const { host, port } = settings.listener;
   // Without a collector, OpenTelemetry is not loaded. Before the database, which a start may upgrade.
   const { openTracing } = settings.tracing ? await loadTracing() : {};
   const store =
-    given.store ?? (await openStore(database, environment, { ...toServe, ...settings.storeOptions }));
-  if (given.store === undefined) opened.defer(store.close);
+    choices.store ?? (await openStore(database, environment, { ...toServe, ...settings.storeOptions }));
+  if (choices.store === undefined) opened.defer(store.close);
   store.onFileFailure?.((fault) => {
     if (fault === undefined) log.warn('the database files are back; requests are answered again');
     else log.error({ fault }, 'the database files were replaced or removed; every request gets a 503');
   });
-  const rateLimit = given.rateLimit ?? (await openLimiters({ environment, rates, instances, redis }, log));
+  const rateLimit = choices.rateLimit ?? (await openLimiters({ environment, rates, instances, redis }, log));
   opened.defer(rateLimit.close);
   const tracing = openTracing?.(settings.tracing!, environment, database.engine, log);
   opened.defer(async () => tracing?.close());
@@ -91,7 +91,7 @@ export async function openService(
     journal,
     overload,
     publicUrl,
-    demoKey: given.demoKey,
+    demoKey: choices.demoKey,
     nowMs: Date.now,
   };
   const room = {
@@ -101,13 +101,12 @@ export async function openService(
   const routes = tracing ? tracedRoutes(createApp(tracedParts(parts, tracing)), tracing) : createApp(parts);
   const site = { routes, log, requests };
   // Before `listen`: a worker can get a connection before `listen` resolves.
-  const http = serveSite(server, (await given.wrap?.(site, store)) ?? site, { room, overload });
-  await given.beforeRequests?.();
+  const http = serveSite(server, (await choices.wrap?.(site, store)) ?? site, { room, overload });
+  await choices.beforeRequests?.();
   await listen(server, host, port, '--port');
   opened.defer(http.close);
-  const metrics = [watched, store, rateLimit, journal, overload, requests, http].flatMap(
-    (part) => part.metrics,
-  );
+  const measured = [watched, store, rateLimit, journal, overload, requests, http];
+  const metrics = measured.flatMap((part) => part.metrics);
   return {
     publicUrl: publicUrl(),
     database: store,

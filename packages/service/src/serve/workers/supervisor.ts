@@ -27,7 +27,7 @@ export async function openWorkers(
   settings: ServeSettings,
   log: Logger,
   opened: AsyncDisposableStack,
-  given: Pick<Choices, 'beforeRequests'>,
+  { beforeRequests }: Pick<Choices, 'beforeRequests'>,
 ): Promise<Serving> {
   const { environment, database, workers, listener } = settings;
   const store = await openStore(database, environment, {
@@ -45,7 +45,7 @@ export async function openWorkers(
     workers,
     { admit: ({ operation, partnerId }) => rateLimit.limiters[operation]!.admit(partnerId) },
     log,
-    given.beforeRequests,
+    beforeRequests,
   );
   if (pool === undefined)
     throw new OperatorError('The first worker did not start. Correct the problem that it reported.');

@@ -1,10 +1,8 @@
 import { abortable } from './abortable.ts';
-import { type Answer, bodyOf, errorIn, pageIn } from './answer.ts';
+import { type Answer, bodyOf, errorIn, pageIn, safeCause, withoutKey } from './answer.ts';
 import { type AnswerFacts, ApiError, ConnectionError, PartnerNetworkError, TimeoutError } from './errors.ts';
-import { callHook } from './hooks.ts';
-import type { Settings } from './options.ts';
+import { callHook, type Settings } from './options.ts';
 import { retryAfterMs } from './retry.ts';
-import { safeCause, withoutKey } from './secret.ts';
 
 interface Attempt {
   /** The field that holds the records in the answer. */

@@ -2,8 +2,7 @@ import { pause } from './abortable.ts';
 import type { Answer } from './answer.ts';
 import { attemptOnce } from './attempt.ts';
 import { ApiError, PartnerNetworkError } from './errors.ts';
-import { isFromHook } from './hooks.ts';
-import { type CallOptions, checkCall, type Settings } from './options.ts';
+import { type CallOptions, checkCall, isFromHook, type Settings } from './options.ts';
 import { createPace } from './pace.ts';
 import { createPageList, type PageList, type PageOf } from './page-list.ts';
 import { holdMsOf, withRetries } from './retry.ts';
@@ -101,12 +100,8 @@ async function requestPage<Page extends PageOf<Page>>(
       if (!isExpired || isRestarted || lastId === undefined) throw error;
     }
     await pause(restartDelayMs, signal);
-    const start = { ...params, cursor: undefined };
-    let page: Page | null = await requestPage<Page>(listing, start, {
-      cursors: [],
-      isRestarted: true,
-      lastId,
-    });
+    const again = { cursors: [], isRestarted: true, lastId };
+    let page: Page | null = await requestPage<Page>(listing, { ...params, cursor: undefined }, again);
     // Pages whose records were all returned before.
     while (page?.cursor !== undefined && itemsOf(page, name).length === 0) page = await page.next();
     return page;
@@ -124,7 +119,8 @@ function idOf(item: unknown): unknown {
 
 /** Listings are sorted by the bytes of the id in UTF-8, which is the order of code points. */
 function isAfter(a: unknown, b: unknown): boolean {
-  const [points, others] = [[...String(a)], [...String(b)]];
+  const points = [...String(a)];
+  const others = [...String(b)];
   const at = points.findIndex((point, index) => point !== others[index]);
   return at >= 0 && points[at]!.codePointAt(0)! > (others[at]?.codePointAt(0) ?? -1);
 }

@@ -75,24 +75,14 @@ const defaults = { timeoutMs: 10_000, maxRetries: 3 };
 /** The longest time of a timer; a longer one fires at once. */
 const maxTimerMs = 2 ** 31 - 1;
 
-const optionNames = [
-  'apiKey',
-  'baseUrl',
-  'timeoutMs',
-  'maxRetries',
-  'maxRate',
-  'fetch',
-  'onRequest',
-  'onResponse',
-];
-const callOptionNames = ['signal', 'timeoutMs', 'maxRetries'];
+const boundNames = ['timeoutMs', 'maxRetries'];
 
 export type Settings = ReturnType<typeof checkOptions>;
 
 /** Checks at run time what the types say, for callers in JavaScript. Null counts as absent. */
 export function checkOptions(options: PartnerNetworkOptions) {
   const given = options ?? {};
-  checkNames(given, optionNames);
+  checkNames(given, ['apiKey', 'baseUrl', ...boundNames, 'maxRate', 'fetch', 'onRequest', 'onResponse']);
   const maxRate = given.maxRate ?? undefined;
   return {
     apiKey: checkKey(given.apiKey),
@@ -108,7 +98,7 @@ export function checkOptions(options: PartnerNetworkOptions) {
 /** Checks the options of a call; the client's options are the defaults. */
 export function checkCall(options: CallOptions | undefined, settings: Settings) {
   const given = options ?? {};
-  checkNames(given, callOptionNames);
+  checkNames(given, ['signal', ...boundNames]);
   const signal = given.signal ?? undefined;
   if (signal !== undefined && typeof signal.aborted !== 'boolean') {
     throw new PartnerNetworkError(
@@ -169,4 +159,23 @@ function checkBaseUrl(baseUrl: string): string {
   throw new PartnerNetworkError(
     'baseUrl must be a URL like https://HOST/network/v1, without user, password, query or fragment.',
   );
+}
+
+/** Errors that hooks threw. They are not retried, even if a hook throws an error of this package. */
+const thrown = new WeakSet<Error>();
+
+export async function callHook<Event>(
+  hook: ((event: Event) => void | Promise<void>) | undefined,
+  event: Event,
+): Promise<void> {
+  try {
+    await hook?.(event);
+  } catch (error) {
+    if (error instanceof Error) thrown.add(error);
+    throw error;
+  }
+}
+
+export function isFromHook(error: unknown): boolean {
+  return error instanceof Error && thrown.has(error);
 }

@@ -18,7 +18,8 @@ export function createPace(ratePerSecond: number) {
   /** When the slot of each answered request becomes free, oldest first. */
   const freeAtMs: number[] = [];
   /** Retries go first, so that calls finish before others begin even if all are refused for long. */
-  const [retries, firstAttempts] = [new Set<() => void>(), new Set<() => void>()];
+  const retries = new Set<() => void>();
+  const firstAttempts = new Set<() => void>();
   let taken = 0;
   let heldUntilMs = 0;
   let halvedUntilMs = 0;

@@ -1,6 +1,6 @@
 import { pause } from './abortable.ts';
 import { ApiError, ConnectionError, TimeoutError } from './errors.ts';
-import { isFromHook } from './hooks.ts';
+import { isFromHook } from './options.ts';
 
 /** The first retry waits up to this long, each further one up to twice as long. */
 const backoffBaseMs = 500;
@@ -30,7 +30,8 @@ export async function withRetries<T>(
       if (askedMs > longestWaitMs) throw error;
       const backoffMs = Math.min(backoffCapMs, backoffBaseMs * 2 ** (attempt - 1));
       // At random between the two, so that clients that failed together return apart.
-      const [minMs, maxMs] = askedMs > 0 ? [askedMs, askedMs + spreadMs] : [backoffMinMs, backoffMs];
+      const minMs = askedMs || backoffMinMs;
+      const maxMs = askedMs > 0 ? askedMs + spreadMs : backoffMs;
       await pause(minMs + Math.random() * (maxMs - minMs), signal);
     }
   }

@@ -6,7 +6,7 @@
 export default {
   mutate: [
     'packages/service/src/{auth,cursors}.ts',
-    'packages/http/src/parameters.ts',
+    'packages/http/src/request.ts',
     'packages/service/src/limiter/**/*.ts',
     // Only `doctor` uses it, for its report.
     '!packages/service/src/limiter/redis/inspect.ts',
@@ -21,7 +21,7 @@ export default {
     // Tests without Redis come first: they are quicker, and notice most changes.
     testFiles: [
       'packages/service/test/auth/*.test.ts',
-      'packages/http/test/parameters.test.ts',
+      'packages/http/test/{parameters,request}.test.ts',
       'packages/service/test/limiter/rate-limit.test.ts',
       'packages/service/test/cursors/{key-refresh,cursors}.test.ts',
       'packages/service/test/limiter/redis/{local-share,reply,url}.test.ts',

@@ -6,8 +6,15 @@ import { within } from '@partner-network/common/timeout';
 import { errorRecord } from '@partner-network/contract/errors';
 import { allowedMethods } from '@partner-network/contract/operations';
 import type { Logger } from 'pino';
-import { commonHeaders, Refusal, refusal } from './refusal.ts';
-import { isWellFormed, isWithinBounds, newRequestId, type RequestHead, splitTarget } from './request.ts';
+import { Refusal, refusal } from './refusal.ts';
+import {
+  commonHeaders,
+  isWellFormed,
+  isWithinBounds,
+  newRequestId,
+  type RequestHead,
+  splitTarget,
+} from './request.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 
 /** A request with its response, and what is known about both so far. */

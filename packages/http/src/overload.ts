@@ -23,8 +23,8 @@ import { createFailureLog, type FailureLog } from '@partner-network/common/obser
 import { metric } from '@partner-network/common/observability/metric';
 import { createWaitQueue, type WaitQueue } from '@partner-network/common/timeout';
 import type { Logger } from 'pino';
-import { commonHeaders, refusal } from './refusal.ts';
-import { newRequestId } from './request.ts';
+import { refusal } from './refusal.ts';
+import { commonHeaders, newRequestId } from './request.ts';
 
 type Reason = 'loop' | 'requests' | 'partner';
 

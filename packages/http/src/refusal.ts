@@ -58,10 +58,5 @@ export function refusalSaying(code: AnyErrorCode, detail: string, field?: string
   return new Refusal([{ ...errorRecord(code, {}, field), detail }]);
 }
 
-/** The first headers of every response. */
-export function commonHeaders(requestId: string): string[] {
-  return ['X-Request-Id', requestId, 'X-Content-Type-Options', 'nosniff'];
-}
-
 /** What /readyz says while the instance drains. The command `ready` recognizes it. */
 export const drainingDetail = 'This instance is draining: it answers the last requests, and then stops.';

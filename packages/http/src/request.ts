@@ -1,7 +1,13 @@
-/** Reads the head of a request: its target, its headers, and whether it is unambiguous. */
+/** Reads a request: its target, its headers, whether it is unambiguous, and the parameters of its query. */
+import { isUtf8 } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { httpBounds } from '@partner-network/common/bounds/http';
+import { brokenRule, echo, isPlainInteger, suggest } from '@partner-network/common/text';
+import { type ErrorCode, type ErrorRecord, errorRecord } from '@partner-network/contract/errors';
+import { echoedCharacters, maxErrors } from '@partner-network/contract/limits';
+import { factsOf, type Operation, type Parameter, renamingTo } from '@partner-network/contract/operations';
+import { Refusal } from './refusal.ts';
 
 /** The part of a request that is read. */
 export type RequestHead = Pick<IncomingMessage, 'method' | 'url' | 'httpVersion' | 'rawHeaders'>;
@@ -79,4 +85,165 @@ function isBodyClear(rawHeaders: readonly string[], httpVersion: string): boolea
   const [encoding, ...others] = headerValues(rawHeaders, 'transfer-encoding');
   if (encoding === undefined) return true;
   return others.length === 0 && httpVersion === '1.1' && encoding.toLowerCase() === 'chunked';
+}
+
+/** The first headers of every response. */
+export function commonHeaders(requestId: string): string[] {
+  return ['X-Request-Id', requestId, 'X-Content-Type-Options', 'nosniff'];
+}
+
+type Value<P extends Parameter> = P['schema'] extends { type: 'integer' } ? number : string;
+
+type Parametrized = Pick<Operation, 'parameters'>;
+
+/** The values of an operation's parameters. An absent one is undefined, unless it has a default. */
+export type ParameterValues<O extends Parametrized> = {
+  readonly [Name in keyof O['parameters']]: O['parameters'][Name] extends
+    | { required: true }
+    | { schema: { default: number } }
+    ? Value<O['parameters'][Name]>
+    : Value<O['parameters'][Name]> | undefined;
+};
+
+/** Reads all parameters, or refuses with the errors of known parameters in order, then of unknown ones. */
+export function parseParameters<O extends Parametrized>(operation: O, query: string): ParameterValues<O> {
+  const sent = splitQuery(query);
+  const values: Record<string, string | number | undefined> = {};
+  const errors: ErrorRecord[] = [];
+
+  // With Object.entries and a list of unknown names, a request without parameters takes 0.7 µs more.
+  for (const name in operation.parameters) {
+    const parameter = operation.parameters[name]!;
+    const result = read(sent.get(name), parameter);
+    sent.delete(name);
+    if (typeof result === 'object') errors.push(errorRecord(result.code, factsOf(parameter), name));
+    else values[name] = result;
+  }
+  if (sent.size === 0 && errors.length === 0) return values as ParameterValues<O>;
+
+  const known = Object.keys(operation.parameters);
+  for (const name of [...sent.keys()].slice(0, maxErrors - errors.length)) {
+    const field = echo(name, echoedCharacters);
+    const nearest = suggest(field, known);
+    const facts = {
+      name: field === '' ? 'without a name' : field,
+      renaming: nearest === undefined ? '' : renamingTo(nearest),
+    };
+    errors.push(errorRecord('UNKNOWN_QUERY_PARAMETER', facts, field));
+  }
+
+  const [first, ...rest] = errors;
+  if (first !== undefined) throw new Refusal([first, ...rest]);
+  return values as ParameterValues<O>;
+}
+
+/** The valid parameters of a request that was refused, for its receipt. */
+export function validParameters<O extends Parametrized>(
+  operation: O,
+  query: string,
+): Partial<ParameterValues<O>> {
+  const sent = splitQuery(query);
+  const valid = Object.entries(operation.parameters).flatMap(([name, parameter]) => {
+    const value = read(sent.get(name), parameter);
+    return typeof value === 'object' ? [] : [[name, value]];
+  });
+  return Object.fromEntries(valid);
+}
+
+interface Refused {
+  readonly code: ErrorCode;
+}
+
+/** A parameter's value, or its first error: given twice, encoding, a rule for texts, a rule for numbers. */
+function read(
+  texts: readonly string[] | undefined,
+  { required, schema }: Parameter,
+): string | number | undefined | Refused {
+  if (texts === undefined) {
+    if (required) return { code: 'MISSING_REQUIRED_PARAMETER' };
+    return schema.type === 'integer' ? schema.default : undefined;
+  }
+  if (texts.length > 1) return { code: 'CONFLICTING_PARAMETERS' };
+  const text = decode(texts[0]!);
+  if (text === undefined) return { code: 'INVALID_CHARACTER' };
+  const code = brokenRule(text, schema);
+  if (code !== undefined) return { code };
+  return schema.type === 'integer' ? readInteger(text, schema) : text;
+}
+
+function readInteger(text: string, schema: { minimum: number; maximum: number }): number | Refused {
+  if (!isPlainInteger(text)) return { code: 'EXPECTED_INTEGER' };
+  if (Number(text) < schema.minimum) return { code: 'VALUE_TOO_LOW' };
+  return Number(text) > schema.maximum ? { code: 'VALUE_TOO_HIGH' } : Number(text);
+}
+
+/**
+ * The parameters of a query string by name, in the order of their first appearance. Values stay encoded.
+ * Only the first hundred are read, of up to 8,000: the request is refused anyway, because some of the
+ * hundred are unknown or given twice.
+ */
+export function splitQuery(query: string): Map<string, string[]> {
+  const parameters = new Map<string, string[]>();
+  for (const [pair] of query.matchAll(/[^&]+/g).take(httpBounds.queryParameters)) {
+    const equals = pair.indexOf('=');
+    // A name that is not UTF-8 is still shown in the error, with replacement characters.
+    const encoded = equals === -1 ? pair : pair.slice(0, equals);
+    const name = decode(encoded) ?? bytesOf(encoded).toString();
+    const value = equals === -1 ? '' : pair.slice(equals + 1);
+    const values = parameters.get(name);
+    if (values === undefined) parameters.set(name, [value]);
+    else values.push(value);
+  }
+  return parameters;
+}
+
+/** The name of the first parameter with a byte over 0x7F, which must be percent-encoded. */
+export function nameOfRawByte(query: string): string | undefined {
+  const pair = query.split('&').find((text) => /[\x80-\xff]/.test(text));
+  return pair === undefined ? undefined : splitQuery(pair).keys().next().value;
+}
+
+const brokenEscape = /%(?![0-9A-Fa-f]{2})/;
+const encodedCharacter = /[%+\x80-\xff]/;
+
+/** Decodes percent-encoded UTF-8. Undefined if the encoding is broken. */
+export function decode(encoded: string): string | undefined {
+  // Most values need no decoding. With it, the parameters of a balance take 7 µs instead of 3.
+  if (!encodedCharacter.test(encoded)) return encoded;
+  if (brokenEscape.test(encoded)) return undefined;
+  const bytes = bytesOf(encoded);
+  return isUtf8(bytes) ? bytes.toString() : undefined;
+}
+
+const [percent, plus, space] = Buffer.from('%+ ');
+
+/**
+ * The bytes of a text without its percent-encoding. A broken escape is left unchanged. A loop, because
+ * decodeURIComponent throws, and `replace` takes 0.3 µs for each of up to 5,000 escapes.
+ */
+function bytesOf(encoded: string): Buffer {
+  const bytes = Buffer.from(encoded, 'latin1');
+  let length = 0;
+  for (let at = 0; at < bytes.length; at += 1) {
+    let byte = bytes[at]!;
+    if (byte === plus) byte = space!;
+    if (byte === percent) {
+      const escaped = (digitAt(bytes, at + 1) << 4) | digitAt(bytes, at + 2);
+      if (escaped >= 0) {
+        byte = escaped;
+        at += 2;
+      }
+    }
+    bytes[length] = byte;
+    length += 1;
+  }
+  return bytes.subarray(0, length);
+}
+
+/** The hexadecimal digit at a place, or -1. */
+function digitAt(bytes: Buffer, place: number): number {
+  const byte = bytes[place] ?? 0;
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
+  const letter = byte | 0x20;
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
 }

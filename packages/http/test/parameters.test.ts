@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { listBrands } from '@partner-network/contract/operations';
-import { parseParameters, splitQuery } from '../src/parameters.ts';
+import { parseParameters, splitQuery } from '../src/request.ts';
 
 test('a pair without an equals sign is a name with an empty value', () => {
   assert.deepEqual(

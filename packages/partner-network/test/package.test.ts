@@ -24,7 +24,7 @@ import { installTools } from '../../../checks/lib/install-tools.ts';
 import { tarball as clientTarball, wheel, wheelBuilder } from '../../../scripts/packages/clients.ts';
 import { buildServer } from '../../../scripts/packages/server.ts';
 import { ownManifest } from '../../common/src/process.ts';
-import { guideList } from '../../service/src/reference/guides.ts';
+import { guideList } from '../../service/src/reference/guide-list.ts';
 import { temporaryFolder } from '../../testkit/fixtures/folder.ts';
 import { type Finished, run, type Surroundings, start, unprivileged } from '../../testkit/fixtures/run.ts';
 import { installServer, packServer } from '../../testkit/package/installed.ts';

@@ -8,7 +8,7 @@ import {
   type listingByName,
 } from '@partner-network/contract/operations';
 import type { Access } from '@partner-network/http/handle';
-import type { ParameterValues } from '@partner-network/http/parameters';
+import type { ParameterValues } from '@partner-network/http/request';
 import { type KeyOnFile, type Page, publicAddressMark, type Reads } from '@partner-network/store/port';
 import { requireGrant } from './auth.ts';
 import type { Position } from './cursors.ts';

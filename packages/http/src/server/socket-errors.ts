@@ -5,9 +5,8 @@ import { httpBounds } from '@partner-network/common/bounds/http';
 import { echo } from '@partner-network/common/text';
 import { echoedCharacters } from '@partner-network/contract/limits';
 import { methodNotAllowed, methodsOf, type Route, type Site } from '../handle.ts';
-import { nameOfRawByte } from '../parameters.ts';
-import { commonHeaders, type Refusal, refusal } from '../refusal.ts';
-import { newRequestId, splitTarget } from '../request.ts';
+import { type Refusal, refusal } from '../refusal.ts';
+import { commonHeaders, nameOfRawByte, newRequestId, splitTarget } from '../request.ts';
 import { type Connections, isOver } from './connections.ts';
 
 const { STATUS_CODES } = process.getBuiltinModule('node:http');

@@ -15,7 +15,7 @@ import {
   redirect,
 } from '@partner-network/http/content';
 import type { Route } from '@partner-network/http/handle';
-import { guideList, readGuides } from './guides.ts';
+import { guideList } from './guide-list.ts';
 
 export interface Surroundings {
   readonly environment: Environment;
@@ -89,14 +89,16 @@ export function referenceRoutes(surroundings: Surroundings, rates: Rates): [stri
     const { partnersApi } = await import('@partner-network/contract/openapi/partners');
     return partnersApi({ environment, publicUrl: publicUrl() }, rates);
   };
-  const read = (guidesAt: string) =>
-    readGuides({
+  const read = async (guidesAt: string) => {
+    const { readGuides } = await import('./guides.ts');
+    return readGuides({
       publicUrl: publicUrl(),
       key: offered ?? `${keyPrefixes[environment]}…`,
       isOwnSandbox: offered !== undefined,
       files: { [collectionFile]: collectionPath },
       guidesAt,
     });
+  };
   const collection = bodyOf(async () => {
     const text = await readFile(new URL(`../../../../${collectionFile}`, import.meta.url), 'utf8');
     return Buffer.from(text.replaceAll(sandboxOrigin, publicUrl));

@@ -18,8 +18,8 @@ import {
   respond,
   type Site,
 } from '@partner-network/http/handle';
-import { commonHeaders, refusal } from '@partner-network/http/refusal';
-import { headerValues, newRequestId, splitTarget } from '@partner-network/http/request';
+import { refusal } from '@partner-network/http/refusal';
+import { commonHeaders, headerValues, newRequestId, splitTarget } from '@partner-network/http/request';
 import { createHttpServer, listen } from '@partner-network/http/server/server';
 import type { Reads } from '@partner-network/store/port';
 import { createKeyCache, identify, requireValid } from '../auth.ts';

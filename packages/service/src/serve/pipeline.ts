@@ -3,7 +3,7 @@ import type { Environment } from '@partner-network/contract/environments';
 import { type ListingName, parametersBoundToCursor } from '@partner-network/contract/operations';
 import type { Exchange, Route } from '@partner-network/http/handle';
 import type { Overload } from '@partner-network/http/overload';
-import { parseParameters, validParameters } from '@partner-network/http/parameters';
+import { parseParameters, validParameters } from '@partner-network/http/request';
 import type { Reads } from '@partner-network/store/port';
 import { identify, type KeyCache, requireScope, requireValid } from '../auth.ts';
 import { type Cursors, firstPosition } from '../cursors.ts';

@@ -7,7 +7,7 @@ import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { longRunOnly } from '../../../testkit/fixtures/long-run.ts';
 import { launchChromium, needsChromium } from '../../../testkit/servers/chromium.ts';
 import { startTestService } from '../../../testkit/service/service.ts';
-import { guideList } from '../../src/reference/guides.ts';
+import { guideList } from '../../src/reference/guide-list.ts';
 
 const phone = { width: 390, height: 844 };
 const desktop = { width: 1280, height: 900 };

@@ -10,7 +10,8 @@ import { demoKeys } from '../../../operator/src/demo/data.ts';
 import { exchangeOf } from '../../../testkit/fixtures/http.ts';
 import { pluck } from '../../../testkit/fixtures/pluck.ts';
 import { startTestService } from '../../../testkit/service/service.ts';
-import { type Guide, guideList } from '../../src/reference/guides.ts';
+import { guideList } from '../../src/reference/guide-list.ts';
+import type { Guide } from '../../src/reference/guides.ts';
 import { referenceRoutes } from '../../src/reference/routes.ts';
 
 const assets = new URL('../../assets/reference/', import.meta.url);

@@ -6,7 +6,7 @@ import { partnersApi } from '@partner-network/contract/openapi/partners';
 import { scopeMeanings } from '@partner-network/contract/permissions';
 import { balanceSchema, brandSchema } from '@partner-network/contract/records';
 import { publicUrl, startTestService } from '../../../testkit/service/service.ts';
-import { guideList } from '../../src/reference/guides.ts';
+import { guideList } from '../../src/reference/guide-list.ts';
 import { rendered } from '../../src/reference/markdown.ts';
 import { plainReference } from '../../src/reference/plain.ts';
 

@@ -107,7 +107,7 @@ async function runAll(): Promise<boolean> {
       'Tests of listings and imports on Postgres',
       { TEST_ENGINE: 'postgres', TEST_UPGRADED: '1' },
       'packages/service/test/listings/*.test.ts',
-      'packages/operator/test/ingest/import{,-replace,-follow,-bad-json}.test.ts',
+      'packages/operator/test/ingest/import{,-follow,-bad-json}.test.ts',
     )
   );
 }

@@ -44,7 +44,7 @@ const suites = {
   ],
   http: [
     'packages/service/test/listings/{balances,brands,receipts,tenants,walk}.test.ts',
-    'packages/operator/test/ingest/{import{,-batches,-follow,-bad-json},killed,model}.test.ts',
+    'packages/operator/test/ingest/{import{,-follow,-bad-json},killed,model}.test.ts',
   ],
   admin: [
     'packages/operator/test/admin/{batches,changes,command,lists}.test.ts',

@@ -2,8 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertFinding, findingsOf } from '../../../packages/operator/test/doctor/examined.ts';
-import { instanceOn } from '../../../packages/operator/test/doctor/instance.ts';
+import { assertFinding, findingsOf, instanceOn } from '../../../packages/operator/test/doctor/examined.ts';
 import { type OpenOptions, toDistribute, toUpdate } from '../../../packages/store/src/address.ts';
 import { openStore } from '../../../packages/store/src/engines.ts';
 import { type CitusCluster, startCluster } from '../../../packages/testkit/citus/cluster.ts';

@@ -4,9 +4,12 @@ import { randomBytes } from 'node:crypto';
 import type { TestContext } from 'node:test';
 import { parseLine } from '../../../common/src/command-line/parse.ts';
 import type { Finding } from '../../../common/src/finding.ts';
+import { startHealth } from '../../../http/src/health.ts';
+import type { StoreOptions } from '../../../store/src/address.ts';
 import { pluck } from '../../../testkit/fixtures/pluck.ts';
 import { afterAllElse, connectTo } from '../../../testkit/servers/postgres.ts';
 import { openServing } from '../../../testkit/service/database.ts';
+import { watchedLog } from '../../../testkit/watch/logs.ts';
 import { doctor } from '../../src/commands/doctor.ts';
 import { examine } from '../../src/doctor/examine.ts';
 import type { DoctorConfig } from '../../src/doctor/settings.ts';
@@ -89,4 +92,18 @@ export async function newRole(t: TestContext, url: string): Promise<string> {
     await last.end();
   });
   return name;
+}
+
+/** An instance that serves the database, without listening for partners. */
+export async function instanceOn(t: TestContext, url: string, options: Partial<StoreOptions> = {}) {
+  const store = await openServing(t, url, options);
+  const watched = watchedLog();
+  const health = await startHealth('127.0.0.1', 0, store.ping, async () => [], watched.log);
+  t.after(health.close);
+  const answer = async () => {
+    const response = await fetch(`${health.url}/readyz`);
+    const text = await response.text();
+    return response.status === 200 ? text : response.status;
+  };
+  return { store, answer, lines: watched.lines };
 }

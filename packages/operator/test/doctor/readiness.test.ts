@@ -11,8 +11,7 @@ import { startNetwork } from '../../../testkit/servers/network.ts';
 import { connectTo } from '../../../testkit/servers/postgres.ts';
 import { urlInRole } from '../../../testkit/servers/roles.ts';
 import { migratedDatabase, openTestDatabase } from '../../../testkit/service/database.ts';
-import { assertFinding, changed, findingsOf, newRole } from './examined.ts';
-import { instanceOn } from './instance.ts';
+import { assertFinding, changed, findingsOf, instanceOn, newRole } from './examined.ts';
 
 const slow = 'ready\nThe database is slow: the statements of the listings got no answer in time.\n';
 

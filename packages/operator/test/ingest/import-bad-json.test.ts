@@ -19,41 +19,19 @@ const line = bytesOf;
 const good = '{"id":"good","reference_id":"r","name":"n"}';
 const deep = 100_000;
 
-/** Lines that are not JSON, by kind. */
+/** Lines that are not JSON, by kind. What JSON is, Node decides. */
 const notJson: Readonly<Record<string, readonly Buffer[]>> = {
-  'a line that is cut': [
-    ...['nonsense', '{', '{"name', '{"name":', '{"name":"a', '{"name":"a\\u00'].map((text) => line(text)),
-    line('{"name":"a', [0xe2, 0x82]),
-  ],
-  'a record in another syntax': [
-    ...["{'reference_id':'r','name':'n'}", '{reference_id:"r",name:"n"}', '{"reference_id" "r"}'],
-    ...['{"reference_id":"r","name":"n",}', '{"reference_id":"r",,"name":"n"}'],
-    '{"reference_id":"r" "name":"n"}',
-  ].map((text) => line(text)),
-  'a comment': [line(good, ' // why'), line('{/* why */"reference_id":"r","name":"n"}'), line('# ', good)],
-  'something after a record': [line(good, good), line(good, ',', good), line(good, ']')],
-  'another literal': ['NaN', '-Infinity', 'undefined', 'True'].map((text) => named(text)),
-  'another number': ['012', '+1', '1.', '.5', '1e', '0x1F', '１'].map((text) => named(text)),
-  'a raw control character': [
-    ...[[0], '\t', '\r', [0x1b]].map((raw) => nameOf(raw)),
-    ...[line('{"reference_id":"r",', [0], '"name":"n"}'), line([0, 0, 0]), line('{"na', [0x1f], 'me":"n"}')],
-  ],
-  'an invalid escape': [nameOf('\\x41'), nameOf('\\uzzzz'), named('"a\\"')],
-  'a space that is not of JSON': ['\f', '\u00a0', '\u2028', '\ufeff'].map((space) =>
-    line('{"reference_id":"r",', space, '"name":"n"}'),
-  ),
+  'a line that is cut': [line('{"name":'), line('{"name":"a\\u00'), line('{"name":"a', [0xe2, 0x82])],
+  'a record in another syntax': [line("{'reference_id':'r','name':'n'}"), line('# ', good)],
+  'something after a record': [line(good, good), line(good, ',', good)],
+  'another number': ['NaN', '012', '1.'].map((text) => named(text)),
+  'a raw control character': [nameOf([0]), nameOf('\t'), line([0, 0, 0])],
+  'an invalid escape': [nameOf('\\x41')],
   'a BOM': [line('\ufeff', good)],
+  // An unknown byte, Latin-1, an overlong form, a surrogate.
   'bytes that are not UTF-8': [
     line(good, [0xfe]),
-    // An unknown byte, a lone continuation byte, Latin-1, overlong forms, surrogates, a too high code point.
-    ...[[0xff], [0x80], [0xe9], [0xc0, 0xaf], [0xc0, 0x80], [0xf0, 0x82, 0x82, 0xac]].map((raw) =>
-      nameOf(raw),
-    ),
-    ...[
-      [0xed, 0xa0, 0xbd],
-      [0xed, 0xa0, 0xbd, 0xed, 0xb8, 0x80],
-      [0xf4, 0x90, 0x80, 0x80],
-    ].map((raw) => nameOf(raw)),
+    ...[[0xe9], [0xc0, 0xaf], [0xed, 0xa0, 0xbd]].map((raw) => nameOf(raw)),
   ],
   'deep nesting': [
     ...[line('['.repeat(deep)), line('[{"":'.repeat(deep / 2))],

@@ -9,7 +9,7 @@ import { startNetwork } from '../../../testkit/servers/network.ts';
 import { migratedDatabase } from '../../../testkit/service/database.ts';
 import { followRecords } from '../../src/ingest/follow.ts';
 import { readJsonLines } from '../../src/ingest/json.ts';
-import { gated, openScene } from './follow-scene.ts';
+import { openScene } from './follow-scene.ts';
 import { brand, brandsOf } from './import-into.ts';
 
 const answersAgain = /^The database answers again, after \d+ s\. The import continues\.$/;
@@ -41,22 +41,6 @@ test('retries also when a partner is looked up', async (t) => {
   assert.equal(reported[0], 'The database cannot be reached (gone). Retrying until the database returns.');
   assert.match(reported[1]!, answersAgain);
   assert.equal(reported.length, 2);
-});
-
-test('after a stop it waits only stoppedMs for a stuck database', {
-  timeout: 120_000,
-}, async (t) => {
-  const { database, feed, withOutages } = await openScene(t);
-  const { slow, asked } = gated(database.store);
-  const { options } = withOutages({ stoppedMs: 100 });
-  const writing = assert.rejects(
-    followRecords(slow, readJsonLines(feed.chunks), options),
-    /does not answer, or another import locks it\. No line was written\. Send all/,
-  );
-  await feed.send(brand(1));
-  await asked;
-  options.stop.abort();
-  await writing;
 });
 
 test('says that nothing is written when it is stopped before a partner was found', {

@@ -2,33 +2,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { ingestBounds } from '../../../common/src/bounds/operator.ts';
+import type { ImportRow, Store } from '../../../store/src/port.ts';
 import { balances, brands } from '../../../store/test/suite/records.ts';
 import { byTest, createdAt } from '../../../testkit/fixtures/fixture.ts';
 import { pluck } from '../../../testkit/fixtures/pluck.ts';
+import { followRecords } from '../../src/ingest/follow.ts';
 import { readJsonLines } from '../../src/ingest/json.ts';
-import {
-  balancesOf,
-  brand,
-  brandsOf,
-  importFrom,
-  importInto,
-  linesOf,
-  openEmpty,
-  reportOf,
-} from './import-into.ts';
-
-test('accepts an empty file', async (t) => {
-  const report = await importInto(await openEmpty(t), []);
-  assert.deepEqual(report, reportOf({}));
-});
-
-test('writes every record of a file with several batches', async (t) => {
-  const store = await openEmpty(t);
-  const records = Array.from({ length: ingestBounds.importBatchRecords * 2 + 1 }, (_, index) => brand(index));
-  const report = await importInto(store, records);
-  assert.deepEqual(report, reportOf({ read: 1001, written: 1001 }));
-  assert.equal((await brandsOf(store)).length, 1001);
-});
+import type { Reading } from '../../src/ingest/lines.ts';
+import { createRetry } from '../../src/ingest/retry.ts';
+import { balancesOf, brand, brandsOf, importFrom, importInto, linesOf, openEmpty } from './import-into.ts';
 
 test('writes nothing if any line is bad', async (t) => {
   const store = await openEmpty(t);
@@ -99,23 +81,6 @@ test('reports at most 1,000 rejected lines, the first ones, and counts them all'
   );
 });
 
-test('issues missing ids in the order of the file, and the current time', async (t) => {
-  const store = await openEmpty(t);
-  const before = new Date().toISOString();
-  const names = Array.from({ length: 50 }, (_, index) => `Name ${index}`);
-  await importInto(
-    store,
-    names.map((name) => ({ name, reference_id: 'r', id: null, created_at: null })),
-  );
-  const records = await brandsOf(store);
-  assert.deepEqual(pluck(records, 'name'), names);
-  for (const { id, created_at, updated_at } of records) {
-    assert.match(String(id), /^BRAND_[0-9a-f]{32}$/);
-    assert.ok(String(created_at) >= before && String(created_at) <= new Date().toISOString());
-    assert.equal(updated_at, created_at);
-  }
-});
-
 test('the database accepts every record that passes the check', async (t) => {
   const store = await openEmpty(t);
   let count = 0;
@@ -131,3 +96,45 @@ test('the database accepts every record that passes the check', async (t) => {
   await fc.assert(property, { numRuns: 60 });
   assert.equal((await brandsOf(store)).length, count);
 });
+
+/** A store that records the batches it was given. */
+function weighed(store: Store): { readonly store: Store; readonly batches: (readonly ImportRow[])[] } {
+  const batches: (readonly ImportRow[])[] = [];
+  const beginImport: Store['beginImport'] = async (kind) => {
+    const run = await store.beginImport(kind);
+    const stage = (rows: readonly ImportRow[]) => {
+      batches.push(rows);
+      return run.stage(rows);
+    };
+    return { ...run, stage };
+  };
+  return { store: { ...store, beginImport }, batches };
+}
+
+const note = 'x'.repeat(32_000);
+
+/** All in one piece, like the lines of one chunk. */
+async function* longRecords(count: number): AsyncGenerator<readonly Reading[]> {
+  const values = Array.from({ length: count }, (_, line) => brand(line, { metadata: { note } }));
+  yield values.map((value, line) => ({ line, text: JSON.stringify(value), value }));
+}
+
+const ways = {
+  'a file': (store: Store, count: number) => importFrom(store, () => longRecords(count)),
+  'a feed': (store: Store, count: number) => {
+    const fail = () => assert.fail('nothing to report');
+    const stop = new AbortController();
+    const retry = createRetry({ stop, report: fail });
+    const options = { kind: 'brands', partnerId: 'acme', stop, retry, rejected: fail } as const;
+    return followRecords(store, longRecords(count), options);
+  },
+};
+
+for (const [what, write] of Object.entries(ways)) {
+  test(`writes long records of ${what} in small batches, to bound memory`, async (t) => {
+    const { store, batches } = weighed(await openEmpty(t));
+    const most = Math.ceil(ingestBounds.importBatchCharacters / note.length);
+    assert.equal((await write(store, 2 * most + 2)).written, 2 * most + 2);
+    assert.deepEqual(pluck(batches, 'length'), [most, most, 2]);
+  });
+}

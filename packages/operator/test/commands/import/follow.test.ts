@@ -185,12 +185,6 @@ test('stopped without its database, it ends with status 1 and says what to send 
   );
 });
 
-test('does not start without its database, and reads no line', async (t) => {
-  const line = await withPartners(t, ['acme']);
-  renameSync(line.databasePath, `${line.databasePath}-away`);
-  assertFailed(await line.run(followBrands, { input: brandLine('a') }), 1, /test\.db does not exist\./);
-});
-
 test('ends with the feed; --json prints one document, and bad lines are on standard error', async (t) => {
   const line = await withPartners(t, ['acme']);
   const input = `${brandLine('a')}{"name":5,"reference_id":"r"}\n${brandLine('b')}`;
@@ -226,16 +220,6 @@ test('names the id of a rejected line if it is safe to print', async (t) => {
   );
   assert.match(stderr, /^line 9: INVALID_JSON: /m);
   assert.doesNotMatch(stderr, /jane|\u001b/);
-});
-
-test('names the id of a line that the database rejects', async (t) => {
-  const line = await withPartners(t, ['acme', 'zenith']);
-  const grant = (partner_id: string) => ({ id: 'GRANT_1', partner_id, customer_id: 'alice' });
-  const other = { ...grant('acme'), id: 'GRANT_2' };
-  const input = [grant('acme'), other, grant('zenith')].map((one) => `${JSON.stringify(one)}\n`).join('');
-  const { status, stderr } = await line.run(['import', 'grants', '-', '--follow'], { input });
-  assert.equal(status, 0);
-  assert.match(stderr, /^line 3 \(id GRANT_1\): partner_id: IMMUTABLE_FIELD: [^\n]*\n$/);
 });
 
 test('follows only standard input and JSON Lines, and not with --dry-run', async (t) => {

@@ -2,13 +2,19 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
 import { test } from 'node:test';
+import { newApiKey } from '../../../../service/src/auth.ts';
 import {
   assertFailed,
   type CommandLine,
   spawnCommand,
   withPartners,
 } from '../../../../testkit/fixtures/run.ts';
+import { needsTerminal, onTerminal } from '../../../../testkit/fixtures/terminal.ts';
+import { sourceName } from '../../../src/commands/import/input.ts';
 import type { ImportReport } from '../../../src/ingest/import.ts';
 import { reportOf } from '../../ingest/import-into.ts';
 
@@ -22,7 +28,8 @@ function brandLines(...ids: string[]): string {
   return ids.map((id) => `{"id":"${id}","name":"Name","reference_id":"ref"}\n`).join('');
 }
 
-const importBrands = ['import', 'brands', '-', '--partner', 'acme', '--json'];
+const importAcme = ['import', 'brands', '-', '--partner', 'acme'];
+const importBrands = [...importAcme, '--json'];
 const mixed = `${brandLines('a')}\n{"name":5,"extra":1}\nnonsense\n${brandLines('b')}`;
 
 test('imports a file; the same records from standard input change nothing', async (t) => {
@@ -44,20 +51,6 @@ test('imports a file; the same records from standard input change nothing', asyn
   assert.deepEqual([again.status, again.stderr], [0, '']);
   assert.deepEqual(JSON.parse(again.stdout), { ...report, written: 0, unchanged: 2 });
   assert.deepEqual(await brandIds(line), ['a', 'b']);
-});
-
-test('imports grants and balances, which name their own partner and customer', async (t) => {
-  const line = await withPartners(t, ['acme']);
-  const grants = await line.run(['import', 'grants', '-', '--json'], {
-    input: '{"id":"g","partner_id":"acme","customer_id":"alice"}\n{"partner_id":"acme","customer_id":"zoe"}',
-  });
-  assert.deepEqual([grants.status, JSON.parse(grants.stdout).written], [0, 2]);
-  const balances = await line.run(['import', 'balances', '-', '--json'], {
-    input: '{"id":"b","customer_id":"alice","type":"CHECKING","currency":"USD","amount":-5}',
-  });
-  assert.deepEqual([balances.status, JSON.parse(balances.stdout).written], [0, 1]);
-  const listed = await line.json<{ id: string; status: string }[]>('grants', 'list', '--partner', 'acme');
-  assert.deepEqual([listed[0]?.id, listed[0]?.status, listed.length], ['g', 'ACTIVE', 2]);
 });
 
 test('imports CSV from a file by its name, and from standard input on demand', async (t) => {
@@ -86,7 +79,7 @@ test('imports CSV from a file by its name, and from standard input on demand', a
 test('writes nothing of a CSV file that cannot be read to its end, even with --skip-invalid', async (t) => {
   const line = await withPartners(t, ['acme']);
   const input = 'id,name,reference_id\na,Tea,r\nb,"Coffee,r\nc,Milk,r\n';
-  const words = ['import', 'brands', '-', '--partner', 'acme', '--format', 'csv', '--skip-invalid'];
+  const words = [...importAcme, '--format', 'csv', '--skip-invalid'];
   const { status, stdout, stderr } = await line.run(words, { input });
   assert.deepEqual(
     [status, stdout],
@@ -136,8 +129,9 @@ test('--skip-invalid writes the good lines, and --dry-run writes nothing', async
 
 test('prints line, field and remedy of the first rejected lines', async (t) => {
   const line = await withPartners(t, ['acme']);
-  const words = ['import', 'brands', '-', '--partner', 'acme'];
-  const { status, stdout, stderr } = await line.run(words, { input: mixed + 'nonsense\n'.repeat(1_000) });
+  const { status, stdout, stderr } = await line.run(importAcme, {
+    input: mixed + 'nonsense\n'.repeat(1_000),
+  });
   assert.equal(status, 1);
   assert.equal(stdout, '1004 read, 0 written, 0 unchanged, 0 stale, 0 deleted, 1002 rejected.\n');
   assert.match(stderr, /^line 3: name: EXPECTED_STRING: Set this field to a string\.$/m);
@@ -178,3 +172,114 @@ for (const signal of ['SIGKILL', 'SIGINT'] as const) {
     assert.deepEqual([status, await brandIds(line)], [0, ['a']]);
   });
 }
+
+test('a terminal shows progress, then the summary; a pipe only the summary', needsTerminal, async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const file = join(line.folder, 'brands.csv');
+  writeFileSync(file, `name,reference_id\n${'Name,ref\n'.repeat(1_000)}`);
+  const words = ['import', 'brands', file, '--partner', 'acme', '--dry-run', '--database', line.database];
+  const summary = '1000 read, 1000 would be written, 0 unchanged, 0 stale, 0 would be deleted, 0 rejected.';
+  const terminal = onTerminal(t, 80, words);
+  const status = await terminal.ended;
+  const [drawn = '', last] = terminal.shown().split('\n\u001b[1A\r\u001b[K');
+  assert.deepEqual([status, last], [0, `${summary}\n`]);
+  assert.match(drawn, /writing 1,000 records in one transaction …$/);
+  const piped = await line.run(words.slice(0, -2));
+  assert.deepEqual([piped.status, piped.stdout, piped.stderr], [0, `${summary}\n`, '']);
+});
+
+/** Makes the process print its peak memory when it ends. */
+const printPeak = `process.on("exit",()=>process.stderr.write("peak "+process.resourceUsage().maxRSS))`;
+
+const good = '{"id":"good","reference_id":"r","name":"n"}\n';
+
+function* longLine(mebibytes: number): Generator<string> {
+  yield `${good}{"reference_id":"r","name":"`;
+  for (let count = 0; count < mebibytes; count += 1) yield 'x'.repeat(1024 * 1024);
+  yield `"}\n${good}`;
+}
+
+test('rejects a line of 100 MB by its number, writes nothing, and does not hold it in memory', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const words = ['import', 'brands', '-', '--partner', 'acme', '--json', '--database', line.database];
+  const variables = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(printPeak)}` };
+  const child = spawnCommand(words, { variables });
+  const ended = once(child, 'close');
+  const [stdout, stderr] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    pipeline(Readable.from(longLine(100)), child.stdin),
+  ]);
+  assert.deepEqual(await ended, [1, null]);
+  const { rejected, ...counts } = JSON.parse(stdout);
+  assert.deepEqual(counts, { read: 3, written: 0, unchanged: 0, stale: 0, deleted: 0, rejected_count: 1 });
+  assert.deepEqual([rejected[0].line, rejected[0].errors[0].code], [2, 'INVALID_JSON']);
+  const peakKibibytes = Number(/peak (\d+)$/.exec(stderr)?.[1]);
+  // An idle process takes 60 MB. Keeping the line and decoding it would take 200 MB more.
+  assert.ok(peakKibibytes < 200 * 1024, `${peakKibibytes} KiB`);
+});
+
+function personalLines(count: number): string {
+  const brandLine = (id: number) =>
+    `{"id":"b${id}","name":"Name","reference_id":"ref","metadata":{"owner":"jane${id}@example.com"}}\n`;
+  return Array.from({ length: count }, (_, index) => brandLine(index)).join('');
+}
+
+test('--personal-data warn reports personal data on standard error, and writes it', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const warn = [...importAcme, '--personal-data', 'warn'];
+  const machine = await line.run([...warn, '--json'], { input: personalLines(30) });
+  assert.equal(machine.status, 0);
+  const report = reportOf({ read: 30, written: 30 });
+  assert.deepEqual(JSON.parse(machine.stdout), report);
+  assert.equal(
+    machine.stderr.match(/^warning: line \d+: metadata\.owner: PERSONAL_DATA: Remove .*\.$/gm)?.length,
+    30,
+  );
+  assert.doesNotMatch(machine.stdout + machine.stderr, /jane/);
+
+  const person = await line.run(warn, { input: personalLines(30) });
+  assert.deepEqual(
+    [person.status, person.stdout],
+    [0, '30 read, 0 written, 30 unchanged, 0 stale, 0 deleted, 0 rejected.\n'],
+  );
+  assert.equal(person.stderr.match(/^warning: /gm)?.length, 20);
+  assert.match(person.stderr, /^… and 10 more lines with warnings\.$/m);
+});
+
+test('rejects personal data by default, and does not repeat it', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const { status, stdout, stderr } = await line.run(importAcme, { input: personalLines(1) });
+  assert.deepEqual(
+    [status, stdout],
+    [1, '1 read, 0 written, 0 unchanged, 0 stale, 0 deleted, 1 rejected.\n'],
+  );
+  assert.match(
+    stderr,
+    /^line 1: metadata\.owner: PERSONAL_DATA: Remove .* e-mail address\. If .* --personal-data allow\.$/m,
+  );
+  assert.doesNotMatch(stderr, /jane/);
+  const allowed = await line.run([...importAcme, '--personal-data', 'allow'], { input: personalLines(1) });
+  assert.deepEqual([allowed.status, allowed.stderr], [0, '']);
+});
+
+test('accepts --personal-data for every kind of record', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  for (const kind of ['balances', 'grants']) {
+    const { status } = await line.run(['import', kind, '-', '--personal-data', 'reject'], { input: '' });
+    assert.equal(status, 0);
+  }
+  assertFailed(
+    await line.run([...importAcme, '--personal-data', 'ignore']),
+    2,
+    /--personal-data must be one of allow, warn, reject\./,
+  );
+});
+
+test('the audit log does not repeat personal data or a key in the name of a file', () => {
+  for (const name of ['jane.doe@example.com.jsonl', '078-05-1120.csv', '4111111111111111']) {
+    assert.equal(sourceName(`folder/${name}`), '[personal data]');
+  }
+  for (const name of ['balances-20261116092859.jsonl', 'brands@2.csv']) assert.equal(sourceName(name), name);
+  assert.equal(sourceName(newApiKey('production')), '[key]');
+});

@@ -72,7 +72,8 @@ async function startStandIn(t: TestContext): Promise<StandIn> {
 test('requests go to the instance that is ready, and to both if none is ready', {
   skip: withoutHaproxy,
 }, async (t) => {
-  const [one, two] = [await startStandIn(t), await startStandIn(t)];
+  const one = await startStandIn(t);
+  const two = await startStandIn(t);
   const proxy = await startHaproxy(t, [one.behind, two.behind]);
   /** The statuses and the instances of some answers. */
   const answers = async () => {
@@ -94,7 +95,8 @@ test('requests go to the instance that is ready, and to both if none is ready', 
 test('every answer has a request id, which the log contains without the query', {
   skip: withoutHaproxy,
 }, async (t) => {
-  const [one, two] = [await startStandIn(t), await startStandIn(t)];
+  const one = await startStandIn(t);
+  const two = await startStandIn(t);
   const log = createSocket('udp4').bind(0, '127.0.0.1');
   t.after(() => log.close());
   await once(log, 'listening');

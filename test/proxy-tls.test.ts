@@ -20,7 +20,8 @@ const folder = temporaryFolder({ after });
 
 /** A new certificate with its key, in one file as HAProxy reads it. It is its own authority. */
 function certificate(name: string) {
-  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+  const key = join(folder, 'key.pem');
+  const cert = join(folder, 'cert.pem');
   const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
   const names = ['-subj', `/CN=${name}`, '-addext', 'subjectAltName=IP:127.0.0.1', '-days', '2'];
   execFileSync(openssl!, ['req', '-x509', ...curve, '-keyout', key, '-out', cert, ...names], {

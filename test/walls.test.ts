@@ -212,7 +212,8 @@ function besideEachOther(imports: Graph): Graph {
   const joined = new Map<string, Set<string>>();
   for (const [file, each] of imports) {
     for (const imported of each) {
-      const [from, to] = [file.split('/'), imported.split('/')];
+      const from = file.split('/');
+      const to = imported.split('/');
       const depth = from.findIndex((part, index) => part !== to[index]) + 1;
       if (depth === 0 || !imports.has(imported)) continue;
       const place = from.slice(0, depth).join('/');

@@ -75,7 +75,8 @@ export function judgeAnswer({ status, headers, body }: Answer): void {
 }
 
 export function judgeConnection({ whole, rest }: Sent, answers: readonly Answer[]): void {
-  const [least, most] = [whole.length + rest.least, whole.length + rest.most];
+  const least = whole.length + rest.least;
+  const most = whole.length + rest.most;
   assert.ok(answers.length >= least, `${answers.length} answers to ${least} requests`);
   assert.ok(answers.length <= most, `${answers.length} answers to at most ${most} requests`);
   for (const [index, { status, isHead }] of whole.entries()) {

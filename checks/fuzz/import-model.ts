@@ -15,7 +15,9 @@ const grantProperties = {
   customer_id: text(128),
   action: { type: 'string', enum: ['CHECKING_BALANCE'] },
   status: { type: 'string', enum: ['ACTIVE', 'CONSUMED', 'REVOKED', 'EXPIRED'] },
-  ...{ expires_at: time, created_at: time, updated_at: time },
+  expires_at: time,
+  created_at: time,
+  updated_at: time,
 };
 
 export const fieldsOf = {

@@ -73,7 +73,8 @@ export type Edit = ReturnType<typeof editWith> extends fc.Arbitrary<infer E> ? E
 
 export function edited(text: string, { how, at, length, piece }: Edit): string {
   const place = at % (text.length + 1);
-  const [before, after] = [text.slice(0, place), text.slice(place)];
+  const before = text.slice(0, place);
+  const after = text.slice(place);
   if (how === 'cut') return before;
   if (how === 'append') return text + piece;
   if (how === 'replace') return before + piece + after.slice(length);

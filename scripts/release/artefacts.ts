@@ -27,7 +27,8 @@ export async function packageFaults(
   const manifest = execFileSync('tar', ['-xOzf', file, 'package/package.json'], { encoding: 'utf8' });
   const { name: packed, version: found, exports } = JSON.parse(manifest);
   const bytes = new Uint8Array(readFileSync(file));
-  const [lint, types] = [await lintPackage(bytes), await checkTypes(bytes)];
+  const lint = await lintPackage(bytes);
+  const types = await checkTypes(bytes);
   const hasTypes = Object.keys(types.files).length > 0;
   return [
     ...(name === 'partner-network' ? clientFaults(file) : []),

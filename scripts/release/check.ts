@@ -59,7 +59,8 @@ async function runCheck([check, ...words]: (typeof longRuns)[number], skipped: s
 }
 
 async function checkRelease({ quick }: { readonly quick: boolean }): Promise<boolean> {
-  const [version, folder] = [versionOf(repository), temporaryFolder(wholeRun)];
+  const version = versionOf(repository);
+  const folder = temporaryFolder(wholeRun);
   const faults: string[] = [];
   const skipped: string[] = [];
 

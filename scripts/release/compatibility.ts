@@ -35,7 +35,8 @@ export function breaksBetween(oldDocument: Part, nextDocument: Part): Break[] {
   const old = partOf(resolved(oldDocument, oldDocument));
   const next = partOf(resolved(nextDocument, nextDocument));
   compareShared(old, next, reportAs(false));
-  const [before, after] = [operationsOf(old), operationsOf(next)];
+  const before = operationsOf(old);
+  const after = operationsOf(next);
   eachEntry(before, after, String, reportAs(false), (place, operation, later) =>
     compareOperations(place, operation, later, reportAs(operation['x-stability'] === 'beta')),
   );
@@ -118,7 +119,8 @@ function compareShared(old: Part, next: Part, report: Report): void {
   for (const path of basePaths(old).difference(basePaths(next))) {
     report(`The base path ${path}`, 'was removed');
   }
-  const [parts, later] = [partOf(old.components), partOf(next.components)];
+  const parts = partOf(old.components);
+  const later = partOf(next.components);
   // Components of other kinds are compared where operations use them.
   compareRest('The document', parts, later, ['schemas', 'parameters', 'headers', 'responses'], report);
   // A schema that lists values, such as the error codes, may get more of them.
@@ -181,7 +183,8 @@ const compareReceived: Compare = (place, old, next, report) => {
 
 function compareSchemas(direction: Direction, place: string, old: Part, next: Part, report: Report): void {
   for (const name of new Set([...Object.keys(old), ...Object.keys(next)])) {
-    const [before, after] = [old[name], next[name]];
+    const before = old[name];
+    const after = next[name];
     // What the client sends must still be accepted. What it receives must not be more than before.
     const isRight = direction === 'sent' ? isWithin(name, before, after) : isWithin(name, after, before);
     if (isRight === false) report(place, `has another "${name}": ${textOf(before)} is now ${textOf(after)}`);
@@ -201,7 +204,8 @@ function compareNested(
   report: Report,
 ): void {
   const compare: Compare = (...pair) => compareSchemas(direction, ...pair);
-  const [before, after] = [old[name], next[name]];
+  const before = old[name];
+  const after = next[name];
   if (name === 'properties') eachEntry(before, after, (field) => `${place}.${field}`, report, compare);
   else if (name === 'required') {
     const [shorter, longer] = direction === 'sent' ? [before, after] : [after, before];
@@ -227,10 +231,19 @@ const isAtLeast: Rule = (narrow, wide) => Number(narrow ?? -Infinity) >= Number(
 const isEqualOrFree: Rule = (narrow, wide) => wide === undefined || narrow === wide;
 
 const ruleOf: Readonly<Record<string, Rule>> = {
-  ...{ type: isSubset, enum: isSubset, const: isSubset },
-  ...{ maximum: isAtMost, maxLength: isAtMost, maxItems: isAtMost, maxProperties: isAtMost },
-  ...{ minimum: isAtLeast, minLength: isAtLeast, minItems: isAtLeast, minProperties: isAtLeast },
-  ...{ pattern: isEqualOrFree, format: isEqualOrFree },
+  type: isSubset,
+  enum: isSubset,
+  const: isSubset,
+  maximum: isAtMost,
+  maxLength: isAtMost,
+  maxItems: isAtMost,
+  maxProperties: isAtMost,
+  minimum: isAtLeast,
+  minLength: isAtLeast,
+  minItems: isAtLeast,
+  minProperties: isAtLeast,
+  pattern: isEqualOrFree,
+  format: isEqualOrFree,
 };
 
 /** Undefined if the keyword has no rule. */

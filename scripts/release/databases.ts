@@ -16,12 +16,10 @@ import { run } from '../../packages/testkit/fixtures/run.ts';
 import { serveSandbox } from '../../packages/testkit/fixtures/served.ts';
 import { startPostgres } from '../../packages/testkit/servers/postgres-start.ts';
 
-const [early, late, later, future] = [
-  '2026-01-01T00:00:00.000Z',
-  '2026-02-01T00:00:00.123Z',
-  '2026-03-01T00:00:00.000Z',
-  '2999-01-01T00:00:00Z',
-];
+const early = '2026-01-01T00:00:00.000Z';
+const late = '2026-02-01T00:00:00.123Z';
+const later = '2026-03-01T00:00:00.000Z';
+const future = '2999-01-01T00:00:00Z';
 const inOrder = { created_at: early, updated_at: late };
 
 const textOf = (name: string) => apiKeyOf('sandbox', name.padEnd(43, '0'));
@@ -35,7 +33,9 @@ const key = (name: string, more: object = {}) => {
 
 const partners = [
   {
-    ...{ id: 'old-acme', name: 'Old Acme "Ünïcode" 🦊', created_at: early },
+    id: 'old-acme',
+    name: 'Old Acme "Ünïcode" 🦊',
+    created_at: early,
     keys: [
       ...[key('oldAcme'), key('oldBrands', { scopes: ['BRANDS_READ'] })],
       ...[key('oldExpired', { expires_at: late }), key('oldRevoked', { revoked_at: late })],
@@ -137,7 +137,8 @@ export async function keepDatabases(program: string, folder: string): Promise<vo
     writeFileSync(join(folder, `${name}.gz`), gzipSync(content, { level: 9 }));
   await using lifetime = openLifetime();
   const temporary = temporaryFolder(lifetime);
-  const [path, copy] = [join(temporary, 'old.db'), join(temporary, 'copy.db')];
+  const path = join(temporary, 'old.db');
+  const copy = join(temporary, 'copy.db');
   await fill(program, `sqlite:${path}`);
   // A copy, because the file itself may lack what is still in its write-ahead log.
   await command(program, `sqlite:${path}`, `backup ${copy}`);

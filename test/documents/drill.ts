@@ -144,7 +144,8 @@ export function createDrill(clone: Clone) {
      * newer than the backup.
      */
     changeSince: async (revoked: IssuedKey, working: IssuedKey, settings = '') => {
-      const [erased, grant] = [erasedWith(revoked), `--id GRANT_${revoked.id}`];
+      const erased = erasedWith(revoked);
+      const grant = `--id GRANT_${revoked.id}`;
       await clone.run(`${settings}
         npx partner-network keys revoke ${revoked.id}
         npx partner-network grants revoke GRANT_${revoked.id} --customer ${revoked.id}

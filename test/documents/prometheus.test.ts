@@ -112,7 +112,11 @@ test(
 
 const balanceAt = (updatedMs: number, amount: unknown) =>
   `${JSON.stringify({
-    ...{ id: 'BAL_1', customer_id: 'CUSTOMER_1', type: 'CHECKING', currency: 'USD', amount },
+    id: 'BAL_1',
+    customer_id: 'CUSTOMER_1',
+    type: 'CHECKING',
+    currency: 'USD',
+    amount,
     updated_at: new Date(updatedMs).toISOString(),
   })}\n`;
 
@@ -169,7 +173,8 @@ test('a certificate that expires or has expired raises its alert, as alerts.md s
   const path = (name: string) => join(folder, name);
   const openTls = async (days: number) => {
     const words = `req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=network.example`;
-    const [key, cert] = [path('key.pem'), path('cert.pem')];
+    const key = path('key.pem');
+    const cert = path('cert.pem');
     execFileSync(openssl!, [...words.split(' '), '-keyout', key, '-out', cert, '-days', '90'], {
       stdio: 'pipe',
     });
@@ -178,7 +183,8 @@ test('a certificate that expires or has expired raises its alert, as alerts.md s
     const server = createServer({ key: readFileSync(key), cert: readFileSync(cert) });
     return `127.0.0.1:${await listenOnAnyPort(t, server)}`;
   };
-  const [soon, expired] = [await openTls(13), await openTls(-1)];
+  const soon = await openTls(13);
+  const expired = await openTls(-1);
   const port = await freePort();
   writeFileSync(path('blackbox.yml'), modules);
   const flags = [`--web.listen-address=127.0.0.1:${port}`, `--config.file=${path('blackbox.yml')}`];

@@ -32,7 +32,8 @@ export function openBundle(t: Lifetime): Bundle {
 
 /** Puts the files of all layers together. Archives, digests and umoci would take many seconds of CPU more. */
 function freshBundle(t: Lifetime): Bundle {
-  const [files, rootfs] = [temporaryFolder(t), temporaryFolder(t)];
+  const files = temporaryFolder(t);
+  const rootfs = temporaryFolder(t);
   writeFiles(files, new Date(0).toISOString());
   const layers = ['volume', 'node', 'dependencies', 'package'];
   execFileSync('cp', ['--archive', ...layers.map((layer) => `${files}/${layer}/.`), rootfs]);

@@ -41,7 +41,8 @@ test('the image serves from a read-only root without capabilities, and stops cle
   writeFileSync(join(containers.data, 'brands.jsonl'), '{"id":"BRAND_1","name":"One","reference_id":"1"}\n');
   await succeed('import', 'brands', '/data/brands.jsonl', '--partner', 'PARTNER_1');
 
-  const [port, operationsPort] = [await freePort(), await freePort()];
+  const port = await freePort();
+  const operationsPort = await freePort();
   const service = containers.start(['serve'], {
     HOST: '127.0.0.1',
     PORT: String(port),

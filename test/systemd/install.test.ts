@@ -39,7 +39,8 @@ test('install.md leads to a service of systemd, and back', {
   if (reason) return t.skip(reason);
   const folder = temporaryFolder(t);
   chmodSync(folder, 0o755);
-  const [files, empty] = [join(folder, 'files'), join(folder, 'machine')];
+  const files = join(folder, 'files');
+  const empty = join(folder, 'machine');
   mkdirSync(empty);
   installGlobally(files);
   const { run } = await bootMachine(t, empty, files);

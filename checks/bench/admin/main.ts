@@ -133,7 +133,8 @@ async function measureSingles(scene: Scene, count: number): Promise<number> {
   );
   feed.stdin.end();
   await once(feed, 'close');
-  const [ofSingle, ofFeed] = [(single / count) * 1_000_000, (followed / feedLines) * 1_000_000];
+  const ofSingle = (single / count) * 1_000_000;
+  const ofFeed = (followed / feedLines) * 1_000_000;
   say(`  ${perSecond.toFixed(0)} a second: single ${ofSingle.toFixed(0)} µs, feed ${ofFeed.toFixed(0)} µs`);
   return ofSingle / ofFeed;
 }

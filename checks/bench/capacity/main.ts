@@ -89,8 +89,12 @@ async function measureServers({ store, partners, limiters, pids }: Stage, second
   const findKey = async (index: number) =>
     (await store.findKey(digests[index % digests.length]!)) !== undefined;
   const counts = Array.from({ length: 1_000 }, (_, index) => ({
-    ...{ from: '2026-01-01T00:00:00.000Z', partner_id: 'PARTNER_0', key_id: `KEY_${index}` },
-    ...{ operation: listBrands.id, code: 'OK', count: 1 },
+    from: '2026-01-01T00:00:00.000Z',
+    partner_id: 'PARTNER_0',
+    key_id: `KEY_${index}`,
+    operation: listBrands.id,
+    code: 'OK',
+    count: 1,
   }));
   const writeUsage = () => store.recordUsage(counts).then(() => counts.length);
   const decide = async (index: number) => {
@@ -119,12 +123,14 @@ async function run({ rounds, seconds, record }: { rounds: number; seconds: numbe
   for (let round = 0; round <= rounds; round += 1) {
     say(round === 0 ? 'Warming up.' : `Round ${round} of ${rounds}.`);
     const length = round === 0 ? warmUpTimes * seconds : seconds;
-    const [ofPage, ofBalance] = [await page.measure(length), await balance.measure(length)];
+    const ofPage = await page.measure(length);
+    const ofBalance = await balance.measure(length);
     const inputs = {
       page: ofPage.us!,
       replicaPage: ofPage.databaseUs!,
       primaryPage: (await pageOnPrimary.measure(seconds)).databaseUs!,
-      ...{ balance: ofBalance.us!, primaryBalance: ofBalance.databaseUs! },
+      balance: ofBalance.us!,
+      primaryBalance: ofBalance.databaseUs!,
       ...(await measureServers(stage, seconds)),
     };
     if (round > 0) measured.push(inputs);

@@ -32,14 +32,14 @@ export const inputsFile = new URL('./inputs.json', import.meta.url);
 /** What the page plans with: cores half busy, 8 workers in an instance, servers with 32 cores. */
 const halfBusy = 2;
 const workers = 8;
-export const serverCores = 32;
+const serverCores = 32;
 /** Instances that a network has at least, so that one can be restarted. */
 const fewestInstances = 2;
 const defaultMaxConnections = 100;
 const keyUseSeconds = 60;
 
 /** The share of a partner's requests to a process that are its first in a span, if they come at random. */
-export function firstShare(perSecond: number, spanSeconds: number): number {
+function firstShare(perSecond: number, spanSeconds: number): number {
   const inSpan = perSecond * spanSeconds;
   return (1 - Math.exp(-inSpan)) / inSpan;
 }
@@ -70,7 +70,15 @@ export function planOf(inputs: Inputs, { partners, perSecond }: Load) {
   const ofProcess = poolSize + (replicas > 0 ? 3 : 2);
   const connections = instances * (workers * ofProcess + 3);
   return {
-    ...{ requests, service, instances, processes, lookups, rows, replicas, primary, connections },
+    requests,
+    service,
+    instances,
+    processes,
+    lookups,
+    rows,
+    replicas,
+    primary,
+    connections,
     redis: Math.ceil(cores(requests, inputs.decision)),
     breaks: breaksFirst(primary, replicas, connections),
   };

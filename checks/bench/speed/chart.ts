@@ -16,7 +16,7 @@ const rowHeight = 34;
 const barHeight = 20;
 
 /** The ends of the logarithmic axis: powers of ten with all values between them. */
-export function axisFor(values: readonly number[]): { readonly from: number; readonly to: number } {
+function axisFor(values: readonly number[]): { readonly from: number; readonly to: number } {
   const from = 10 ** Math.floor(Math.log10(Math.min(...values)));
   const to = 10 ** Math.ceil(Math.log10(Math.max(...values)));
   return { from, to: Math.max(to, from * 10) };

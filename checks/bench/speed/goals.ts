@@ -45,7 +45,8 @@ export function ratiosOf(
 ): number[] {
   const others = costs.get(otherId) ?? [];
   return (costs.get(id) ?? []).flatMap((cost, round) => {
-    const [one, other] = [figure(cost), figure(others[round] ?? {})];
+    const one = figure(cost);
+    const other = figure(others[round] ?? {});
     return one === undefined || other === undefined ? [] : [one / other];
   });
 }

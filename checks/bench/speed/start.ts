@@ -62,7 +62,8 @@ async function timeNode(): Promise<number> {
 }
 
 async function timeServe({ words, env, database }: Started, request: Request): Promise<number> {
-  const [port, operations] = [await freePort(), await freePort()];
+  const port = await freePort();
+  const operations = await freePort();
   const flags = ['serve', '--database', database, '--port', String(port), '--ops-port', String(operations)];
   const [program = '', ...rest] = [...words, ...flags];
   const startedMs = performance.now();

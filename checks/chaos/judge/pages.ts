@@ -19,7 +19,7 @@ export interface Shown {
   readonly hasCursor: boolean;
 }
 
-export function shownBy(answer: Answer): Shown {
+function shownBy(answer: Answer): Shown {
   const page = JSON.parse(answer.body) as Record<string, unknown>;
   const records = page[answer.listing] as { id: string }[];
   return {
@@ -50,7 +50,8 @@ export function pagesByWalk(answers: readonly Answer[]): ReadonlyMap<number, rea
 export function judgePages(run: Run): Verdict[] {
   const { history, recorder } = run;
   const moments = new Map<number, number>();
-  const [wrong, foreign]: [Violation[], Violation[]] = [[], []];
+  const wrong: Violation[] = [];
+  const foreign: Violation[] = [];
   let judged = 0;
   for (const answer of recorder.answers) {
     if (answer.status !== 200) continue;

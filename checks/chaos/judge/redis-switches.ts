@@ -70,7 +70,8 @@ function switchesIn(readings: readonly (Decisions & Span)[]): Span[] {
 
 /** What decided between two readings. */
 export function sourceOf(before: Decisions, after: Decisions): 'none' | 'redis' | 'local' | 'both' {
-  const [byRedis, byItself] = [after.redis > before.redis, after.local > before.local];
+  const byRedis = after.redis > before.redis;
+  const byItself = after.local > before.local;
   if (byRedis) return byItself ? 'both' : 'redis';
   return byItself ? 'local' : 'none';
 }

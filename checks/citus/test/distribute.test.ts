@@ -98,7 +98,8 @@ test('cursor keys, audit entries, settings and key uses exist on the coordinator
 test("the role's settings reach every node", async (t) => {
   const { owner } = await newDatabase();
   await succeed(owner, 'migrate', '--distribute');
-  const [names, wanted] = [Object.keys(roleSettings), Object.values(roleSettings)];
+  const names = Object.keys(roleSettings);
+  const wanted = Object.values(roleSettings);
   const read = `select string_agg(current_setting(name), ',' order by place)
     from unnest('{${names}}'::text[]) with ordinality as named (name, place)`;
   const found = await rowsOf(t, owner, `select distinct result from run_command_on_all_nodes($$${read}$$)`);
@@ -138,7 +139,8 @@ test('a database that cannot be distributed gets one sentence, and nothing is ch
   };
   const name = newName();
   await onEachNode(nodes, `create database ${name}`);
-  const [bare, worker] = [withDatabase(nodes[0]!, name), new URL(nodes[1]!)];
+  const bare = withDatabase(nodes[0]!, name);
+  const worker = new URL(nodes[1]!);
   await refused(bare, /^Nothing was changed: this database has no Citus\. .* create extension citus;/);
   await onEachNode(
     nodes.map((node) => withDatabase(node, name)),

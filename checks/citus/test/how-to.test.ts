@@ -43,7 +43,10 @@ const settingsIn = (text: string): Record<string, string> =>
 
 /** The blocks for each node. */
 const settings = settingsIn(take('text'));
-const [password, access, database, extension] = [take('sql'), take('text'), take('sql'), take('sql')];
+const password = take('sql');
+const access = take('text');
+const database = take('sql');
+const extension = take('sql');
 
 /** The servers by the names that the page gives them. */
 const servers = new Map<string, PostgresServer>();

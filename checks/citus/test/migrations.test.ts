@@ -61,8 +61,10 @@ test('a migration adds columns, checks, indexes and tables, and updates all rows
 
 test('a migration builds indexes on all shards while others write', async (t) => {
   const url = await fixtureDatabase(t);
-  const [client, writer] = [await connectTo(t, url), await connectTo(t, url)];
-  let [isBuilt, writes] = [false, 0];
+  const client = await connectTo(t, url);
+  const writer = await connectTo(t, url);
+  let isBuilt = false;
+  let writes = 0;
   const writing = (async () => {
     for (; !isBuilt; writes += 1) await writer.query('update balances set amount = amount - sign(amount)');
   })();

@@ -35,7 +35,8 @@ async function loseWorker(awayMs: number, lose: Act, bringBack: Act) {
   await bringBack(worker);
   const backMs = performance.now();
   await wait(2_500);
-  const [away, healthy] = [await loads[0].stop(), await loads[1].stop()];
+  const away = await loads[0].stop();
+  const healthy = await loads[1].stop();
   const all = [...away, ...healthy];
   signal('SIGTERM');
   await ended;

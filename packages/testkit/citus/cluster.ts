@@ -34,10 +34,11 @@ const clusterSettings: Settings = {
 /** Starts a cluster, which is removed after the test. The programs must have Citus: see programs.ts. */
 export async function startCluster(t: Lifetime, settings: Settings = {}): Promise<CitusCluster> {
   const start = () => startPostgres(t, { ...clusterSettings, ...settings });
-  const [coordinator, ...workers] = [await start(), await start(), await start()];
-  const nodes = [coordinator, ...workers].map((server) => server!.url());
+  const coordinator = await start();
+  const workers = [await start(), await start()];
+  const nodes = [coordinator, ...workers].map((server) => server.url());
   return {
-    coordinator: coordinator!,
+    coordinator,
     workers,
     nodes,
     createDatabase: async (name) => {

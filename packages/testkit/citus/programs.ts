@@ -53,7 +53,8 @@ export function cannotBuildCitus(): string | false {
   if (!existsSync(source)) return `CITUS_SOURCE names a file that does not exist: ${source}.`;
   const folder = buildable();
   if (folder === undefined) return `Citus supports Postgres up to ${newestPostgres}: ${howToGetPrograms}.`;
-  const [headers, target] = [configOf(folder, 'includedir-server'), configOf(folder, 'pkglibdir')];
+  const headers = configOf(folder, 'includedir-server');
+  const target = configOf(folder, 'pkglibdir');
   if (!existsSync(join(headers, 'postgres.h'))) {
     return `Building Citus needs "apt-get install postgresql-server-dev-${versionIn(folder)}".`;
   }

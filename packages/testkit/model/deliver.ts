@@ -91,7 +91,8 @@ export async function readDuring(
     async function walk(kind: Kind, owner: string, read: Reads['brands']): Promise<void> {
       const limit = chance.oneOf(limits);
       const own = names.filter((name) => name.startsWith(recordOf(kind, owner, '')));
-      let [after, next]: [string, string | undefined] = ['', undefined];
+      let after = '';
+      let next: string | undefined;
       do {
         const take = expectPage();
         const page = await read(owner, limit, next);

@@ -20,7 +20,7 @@ export const fileOf = (release: string, name: string) => join(root, 'test/releas
 const unzipped = (release: string, name: string) => gunzipSync(readFileSync(fileOf(release, `${name}.gz`)));
 
 /** The SHA-256 of each migration of a release, by its path in packages/store/src. */
-export function migrationsOf(release: string): Readonly<Record<string, string>> {
+function migrationsOf(release: string): Readonly<Record<string, string>> {
   return JSON.parse(readFileSync(fileOf(release, 'migrations.json'), 'utf8'));
 }
 

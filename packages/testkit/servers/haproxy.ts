@@ -85,10 +85,14 @@ export async function startHaproxy(
 
 /** What HAProxy reports about the configuration; empty if it is valid, without a warning. */
 export function faultsOfConfig(settings: Readonly<Record<string, string>> = {}): string {
-  const [behind, port] = ['127.0.0.1:1', '1'];
+  const behind = '127.0.0.1:1';
+  const port = '1';
   const env = {
-    ...{ LISTEN: behind, INSTANCE_1: behind, INSTANCE_2: behind },
-    ...{ INSTANCE_1_OPS_PORT: port, INSTANCE_2_OPS_PORT: port },
+    LISTEN: behind,
+    INSTANCE_1: behind,
+    INSTANCE_2: behind,
+    INSTANCE_1_OPS_PORT: port,
+    INSTANCE_2_OPS_PORT: port,
     ...settings,
   };
   const words = ['-c', '-dW', '-f', haproxyConfig];

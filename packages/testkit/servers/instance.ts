@@ -23,7 +23,8 @@ export async function createInstance(
   words: readonly string[],
   command: 'serve' | 'admin' = 'serve',
 ) {
-  const [port, operationsPort] = [await freePort(), await freePort()];
+  const port = await freePort();
+  const operationsPort = await freePort();
   const flags = ['--port', String(port), '--ops-port', String(operationsPort)];
   const log = openSync(logPath, 'a');
   const endings: Ending[] = [];

@@ -48,7 +48,8 @@ async function scene(t: TestContext) {
   await line.run(['partners', 'create', '--id', 'PARTNER_ACME', '--name', 'Acme']);
   const { key } = await line.json<{ key: string }>('admin-keys', 'create', '--name', 'x', '--role', 'INGEST');
   keepKeysIn(key);
-  const [port, operationsPort] = [await freePort(), await freePort()];
+  const port = await freePort();
+  const operationsPort = await freePort();
   const ports = ['--port', String(port), '--ops-port', String(operationsPort), '--drain-delay', '0'];
   const startAdmin = async () => {
     const running = start(t, ['admin', '--database', line.database, ...ports, '--log-level', 'error']);
@@ -72,10 +73,15 @@ async function scene(t: TestContext) {
 }
 
 const balance = (index: number, amount: number, time: string) => ({
-  ...{ id: `BAL_${index}`, customer_id: `CUSTOMER_${index % 97}`, type: 'CHECKING', currency: 'USD', amount },
+  id: `BAL_${index}`,
+  customer_id: `CUSTOMER_${index % 97}`,
+  type: 'CHECKING',
+  currency: 'USD',
+  amount,
   updated_at: time,
 });
-const [early, late] = ['2025-05-01T08:00:00.000Z', '2025-05-01T09:00:00.000Z'];
+const early = '2025-05-01T08:00:00.000Z';
+const late = '2025-05-01T09:00:00.000Z';
 
 for (const sender of senders) {
   const { name, skip } = sender;

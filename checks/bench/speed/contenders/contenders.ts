@@ -93,13 +93,12 @@ export async function floors({ services, generator }: Stage): Promise<Contender[
 export async function ours(stage: Stage, engine: EngineName): Promise<Contender[]> {
   const { partners, service } = stage.services;
   const listener = await service(engine, 'small');
-  const [brands, balance] = ['floor.brands', 'floor.balance'] as const;
   const middle = await middlePages(listener.port, partners, 'small');
   const kinds = [
-    { kind: 'first', name: 'brands, first page', floor: brands, requests: firstPages(partners) },
-    { kind: 'middle', name: 'brands, middle page', floor: brands, requests: middle },
-    { kind: 'balance', name: 'one balance', floor: balance, requests: oneBalances(partners) },
-  ];
+    { kind: 'first', name: 'brands, first page', floor: 'floor.brands', requests: firstPages(partners) },
+    { kind: 'middle', name: 'brands, middle page', floor: 'floor.brands', requests: middle },
+    { kind: 'balance', name: 'one balance', floor: 'floor.balance', requests: oneBalances(partners) },
+  ] as const;
   for (const { requests } of kinds) await requirePages(listener.port, requests);
   return Promise.all(
     kinds.map(({ kind, ...loaded }) =>

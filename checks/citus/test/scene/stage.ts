@@ -38,15 +38,27 @@ const ids = { brands: numbered('brand', 500), balances: numbered('balance', 20) 
 const times = { created_at: createdAt, updated_at: createdAt };
 
 export const brand = (partner_id: string, id: string) => ({
-  ...{ id, partner_id, reference_id: id, name: `${id} of ${partner_id}`, ...times },
+  id,
+  partner_id,
+  reference_id: id,
+  name: `${id} of ${partner_id}`,
+  ...times,
 });
 
 export const balance = (customer_id: string, id: string) => ({
-  ...{ id, customer_id, type: 'CHECKING', currency: 'USD', amount: 1_000, ...times },
+  id,
+  customer_id,
+  type: 'CHECKING',
+  currency: 'USD',
+  amount: 1_000,
+  ...times,
 });
 
 const grant = (customer_id: string) => ({
-  ...{ id: `grant-${customer_id}`, customer_id, partner_id: partnerOf(customer_id), ...times },
+  id: `grant-${customer_id}`,
+  customer_id,
+  partner_id: partnerOf(customer_id),
+  ...times,
 });
 
 const records = {

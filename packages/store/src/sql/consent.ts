@@ -1,5 +1,7 @@
 /** Consent only shrinks: decides what a line of an import does to a grant. A trigger enforces the same. */
 import type { Grant, RefusedLine } from '../port.ts';
+import { type Merged, sameId } from './imports.ts';
+import type { Dialect } from './record-statements.ts';
 import type { Row } from './statement.ts';
 
 /** A stored grant without its key. */
@@ -83,4 +85,57 @@ function isAfter(expiresAt: string | undefined, stored: string | undefined): boo
 function written(grant: Omit<StoredGrant, 'expires_at'>, expiresAt: string | undefined): Verdict {
   const { expires_at: _, ...rest } = grant as StoredGrant;
   return { outcome: 'written', grant: expiresAt === undefined ? rest : { ...rest, expires_at: expiresAt } };
+}
+
+const columns = ['partner_id', 'action', 'status', 'expires_at', 'created_at', 'updated_at'] as const;
+
+/** Selects all staged lines of grants with what is stored, in the order of the table. */
+export function selectCompared({ joined, readable }: Pick<Dialect, 'joined' | 'readable'>): string {
+  return `
+    select n.*, e.erased_at, ${columns.map((column) => `g.${column} as stored_${column}`).join(', ')}
+    from staged n
+    ${joined(readable('grants'), 'g', sameId('grants', 'g', 'n'))}
+    ${joined(readable('erased_customers'), 'e', 'e.customer_id = n.customer_id')}
+    order by n.customer_id, n.id, n.line`;
+}
+
+/** Judges the rows of `selectCompared` one after the other, and counts what they do. */
+export class GrantJudge {
+  readonly #rejected: RefusedLine[] = [];
+  readonly merged: Merged & { written: number; stale: number } = {
+    written: 0,
+    stale: 0,
+    deleted: 0,
+    rejected: this.#rejected,
+  };
+  /** The last grant, as the lines so far have changed it. */
+  #last: { readonly id: string; grant: StoredGrant | undefined } = { id: '', grant: undefined };
+
+  /** Returns the grant that the line writes, with its key. */
+  judge(row: Row): (StoredGrant & Pick<Grant, 'customer_id' | 'id'>) | undefined {
+    const { customer_id, id } = row as unknown as Grant;
+    const key = JSON.stringify([customer_id, id]);
+    if (this.#last.id !== key) this.#last = { id: key, grant: storedOf(row) };
+    const erasedAt = (row.erased_at ?? undefined) as string | undefined;
+    const verdict = judge(this.#last.grant, lineOf(row), erasedAt);
+    if (verdict.outcome === 'stale') this.merged.stale += 1;
+    if (verdict.outcome === 'rejected') {
+      this.#rejected.push({ line: Number(row.line), code: verdict.code, field: verdict.field });
+    }
+    if (verdict.outcome !== 'written') return undefined;
+    this.merged.written += 1;
+    this.#last.grant = verdict.grant;
+    return { customer_id, id, ...verdict.grant };
+  }
+}
+
+function storedOf(row: Row): StoredGrant | undefined {
+  if (row.stored_created_at === null) return undefined;
+  const stored = columns.map((column) => [column, row[`stored_${column}`] ?? undefined]);
+  return Object.fromEntries(stored) as unknown as StoredGrant;
+}
+
+function lineOf(row: Row): GrantLine {
+  const line = columns.map((column) => [column, row[column] ?? undefined]);
+  return { ...Object.fromEntries(line), isTimed: Number(row.is_timed) === 1 } as GrantLine;
 }

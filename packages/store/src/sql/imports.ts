@@ -1,4 +1,10 @@
-import type { ImportKind, ImportResult, ImportRow, ImportWrite } from '../port.ts';
+import {
+  type ImportKind,
+  type ImportResult,
+  type ImportRow,
+  type ImportWrite,
+  StoreUnavailable,
+} from '../port.ts';
 
 /** The primary key, also as a list in SQL, the columns that make a row count as changed, and all columns. */
 function columns(identity: readonly string[], content: readonly string[]) {
@@ -18,6 +24,49 @@ export const grantLineColumns = [...importColumns.grants.all, 'is_timed'];
 /** Whether the records of a write are committed. */
 export function isKept({ mode, skipsRejected }: ImportWrite, rejected: ImportResult['rejected']): boolean {
   return mode === 'keep' && (rejected.length === 0 || skipsRejected === true);
+}
+
+/** What the lines of a write did. Lines without an outcome are unchanged. */
+export type Merged = Pick<ImportResult, 'written' | 'stale' | 'deleted' | 'rejected'>;
+
+/** The result of a write. `missing` is the number of records that were deleted because no line has them. */
+export function resultOf(lines: number, merged: Merged, missing: number): ImportResult {
+  const { written, stale, deleted } = merged;
+  const rejected = merged.rejected.toSorted((one, two) => one.line - two.line);
+  const unchanged = lines - written - stale - deleted - rejected.length;
+  return { written, unchanged, stale, deleted: deleted + missing, rejected };
+}
+
+/**
+ * Lets either a commit or a signal win:
+ *
+ *     open -> running -> open    `write` commits; the import goes on with new rows
+ *     open -> prevented          `prevent` was called: the next commit fails
+ */
+export class CommitGate {
+  #state: 'open' | 'running' | 'prevented' = 'open';
+
+  requireOpen(): void {
+    if (this.#state === 'prevented') {
+      throw new StoreUnavailable('The import was stopped before its commit.');
+    }
+  }
+
+  async pass(commit: () => Promise<void>): Promise<void> {
+    this.requireOpen();
+    this.#state = 'running';
+    try {
+      await commit();
+    } finally {
+      this.#state = 'open';
+    }
+  }
+
+  /** See `ImportRun`. */
+  readonly prevent = (): boolean => {
+    if (this.#state !== 'running') this.#state = 'prevented';
+    return this.#state === 'prevented';
+  };
 }
 
 /** Brands and balances are replaced and deleted by SQL. Grants are judged one by one: see consent.ts. */

@@ -1,6 +1,7 @@
 import type { QueryResult } from 'pg';
-import type { ImportKind, ImportResult, Missing } from '../../port.ts';
+import type { ImportKind, Missing } from '../../port.ts';
 import type { UndoFile } from '../../sql/exports.ts';
+import type { Merged } from '../../sql/imports.ts';
 
 export type Query = (text: string, values?: unknown[]) => Promise<QueryResult>;
 
@@ -21,9 +22,6 @@ export interface Staged {
   /** A condition for the rows of another table that have these keys: Citus then asks fewer nodes. */
   owned(table: string): string;
 }
-
-/** The outcomes of lines. Lines without an outcome are unchanged. */
-export type Merged = Pick<ImportResult, 'written' | 'stale' | 'deleted' | 'rejected'>;
 
 /** The statements for one kind of records, which read the table `staged`. */
 export interface KindWrites {

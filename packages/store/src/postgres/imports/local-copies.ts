@@ -8,17 +8,22 @@ import { lookUp, type Query, type Staged } from './kind-writes.ts';
 
 const erased = 'erased_customers';
 
-/** The temporary table with the copies. */
-export function near(table: string): string {
-  return `near_${table}`;
+/** The temporary table with copies of rows of a table. */
+function copyOf(table: string): string {
+  return `copy_of_${table}`;
+}
+
+/** Returns what an import reads instead of a table. */
+export function readableOn(copies: LocalCopies | undefined): (table: string) => string {
+  return copies === undefined ? (table) => table : copyOf;
 }
 
 /** The temporary table with the keys and times of stored records. */
-const times = 'near_times';
+const times = 'stored_times';
 
-export type Nodes = ReturnType<typeof createNodes>;
+export type LocalCopies = ReturnType<typeof createLocalCopies>;
 
-export function createNodes(kind: ImportKind, query: Query) {
+export function createLocalCopies(kind: ImportKind, query: Query) {
   const [owner, id] = importColumns[kind].identity;
   const key = `${owner}, ${id}`;
 
@@ -46,7 +51,7 @@ export function createNodes(kind: ImportKind, query: Query) {
 
   /** A customer has one erasure at most. The owners show Citus which nodes to ask. */
   const bringErased = ({ rows, owned }: Staged) => `
-    truncate ${near(erased)}; insert into ${near(erased)} select * from ${erased}
+    truncate ${copyOf(erased)}; insert into ${copyOf(erased)} select * from ${erased}
     where ${owned(erased)} and customer_id in (select customer_id from staged limit ${rows})`;
 
   const text = 'text collate "C"';
@@ -58,16 +63,16 @@ export function createNodes(kind: ImportKind, query: Query) {
         kind,
         ...(kind === 'grants' ? [] : [deletionsOf(kind)]),
         ...(kind === 'brands' ? [] : [erased]),
-      ].map((table) => `${near(table)} (like ${table} including indexes)`),
+      ].map((table) => `${copyOf(table)} (like ${table} including indexes)`),
       `${times} (${owner} ${text}, ${id} ${text}, updated_at timestamptz, primary key (${key}))`,
     ],
     /** Copies the stored records. */
-    bringStored: (staged: Staged) => query(bring(near(kind), '*', kind, staged)),
+    bringStored: (staged: Staged) => query(bring(copyOf(kind), '*', kind, staged)),
     /** Copies remembered deletions and erasures. */
     bringGone: async (staged: Staged) => {
       if (kind !== 'grants') {
         const table = deletionsOf(kind);
-        await query(bring(near(table), '*', table, staged));
+        await query(bring(copyOf(table), '*', table, staged));
       }
       if (kind !== 'brands') await query(bringErased(staged));
     },

@@ -4,7 +4,7 @@ import { type UndoFile, undoLines } from '../../sql/exports.ts';
 import { importColumns, type RecordKind, sameId } from '../../sql/imports.ts';
 import { countOutcomes, outcomesOf, RecordStatements } from '../../sql/record-statements.ts';
 import { fetched, type KindWrites, lookUp, type Query, type Staged, types } from './kind-writes.ts';
-import { type Nodes, near } from './local-copies.ts';
+import { type LocalCopies, readableOn } from './local-copies.ts';
 
 /**
  * Writes brands or balances from the table `staged`, in one of two ways:
@@ -18,23 +18,23 @@ import { type Nodes, near } from './local-copies.ts';
 export class RecordWrites implements KindWrites {
   readonly #kind: RecordKind;
   readonly #query: Query;
-  readonly #nodes: Nodes | undefined;
+  readonly #copies: LocalCopies | undefined;
   readonly #sql: RecordStatements;
   /** The stale lines of earlier writes, by the sequence. */
   #counted = 0;
 
-  constructor(kind: RecordKind, query: Query, nodes: Nodes | undefined) {
+  constructor(kind: RecordKind, query: Query, copies: LocalCopies | undefined) {
     this.#kind = kind;
     this.#query = query;
-    this.#nodes = nodes;
+    this.#copies = copies;
     this.#sql = new RecordStatements(kind, {
       greatest: 'greatest',
       // A sequence counts the stale lines. The nodes of Citus do not have it.
-      countStale: nodes === undefined ? `nextval('stale') < 0` : 'false',
+      countStale: copies === undefined ? `nextval('stale') < 0` : 'false',
       daysAgo: (days) => `now() - interval '${days} days'`,
       stored: (column) => (column === 'metadata' ? 'metadata::json' : column),
       joined: lookUp,
-      readable: (table) => (nodes === undefined ? table : near(table)),
+      readable: readableOn(copies),
     });
   }
 
@@ -76,14 +76,14 @@ export class RecordWrites implements KindWrites {
 
   async write(staged: Staged) {
     const { rows, hasGone, hasRepeats, hasDeletions, overwrites } = staged;
-    if (hasGone) await this.#nodes?.bringGone(staged);
+    if (hasGone) await this.#copies?.bringGone(staged);
     // Brands have no customers.
     const isErasable = hasGone && this.#kind === 'balances';
     const rejected = isErasable ? rejectErased((await this.#query(this.#sql.dropUntimed())).rows) : [];
-    const isPlain = !hasRepeats && !hasDeletions && !overwrites;
-    const gone = isPlain && hasGone ? (await this.#query(this.#sql.dropGone())).rowCount! : 0;
+    const canUpsert = !hasRepeats && !hasDeletions && !overwrites;
+    const gone = canUpsert && hasGone ? (await this.#query(this.#sql.dropGone())).rowCount! : 0;
     const lines = rows - gone - rejected.length;
-    const merged = await (isPlain ? this.#upsertAll(staged, lines) : this.#decideAll(staged, lines));
+    const merged = await (canUpsert ? this.#upsertAll(staged, lines) : this.#decideAll(staged, lines));
     return { ...merged, stale: merged.stale + gone, rejected };
   }
 
@@ -91,7 +91,7 @@ export class RecordWrites implements KindWrites {
   async #upsertAll(staged: Staged, lines: number) {
     const { undo, isSorted } = staged;
     if (undo !== undefined) {
-      await this.#nodes?.bringStored(staged);
+      await this.#copies?.bringStored(staged);
       await this.#writeUndo(undo, this.#sql.selectUndo('staged', isSorted));
     }
     let written = await this.#upsert(true, isSorted);
@@ -105,7 +105,7 @@ export class RecordWrites implements KindWrites {
   }
 
   async #countStale(staged: Staged): Promise<number> {
-    if (this.#nodes !== undefined) return this.#count(this.#nodes.countStale(staged));
+    if (this.#copies !== undefined) return this.#count(this.#copies.countStale(staged));
     const before = this.#counted;
     this.#counted = await this.#count('select last_value as count from stale');
     return this.#counted - before;
@@ -117,14 +117,16 @@ export class RecordWrites implements KindWrites {
   }
 
   async #decideAll(staged: Staged, lines: number) {
-    const [sql, query, nodes] = [this.#sql, this.#query, this.#nodes];
+    const sql = this.#sql;
+    const query = this.#query;
+    const copies = this.#copies;
     const now = new Date().toISOString();
-    await nodes?.bringStored(staged);
+    await copies?.bringStored(staged);
     await query(`truncate decided; ${sql.decide(staged, now)}`);
     const outcomes = outcomesOf((await query(countOutcomes)).rows, lines);
     const { written, deleted } = outcomes;
     if (staged.undo !== undefined) await this.#writeUndo(staged.undo, sql.selectUndo('decided', false));
-    if (deleted > 0) await query(nodes?.deleteDecided(staged, deleted) ?? deleteDecided(this.#kind));
+    if (deleted > 0) await query(copies?.deleteDecided(staged, deleted) ?? deleteDecided(this.#kind));
     if (written > 0) await query(sql.writeDecided());
     if (staged.hasDeletions) {
       await query(sql.rememberDecided(now));

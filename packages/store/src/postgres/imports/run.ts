@@ -9,19 +9,26 @@ import {
   type ImportRow,
   type ImportRun,
   type ImportWrite,
-  StoreUnavailable,
   UncertainCommit,
 } from '../../port.ts';
 import { importStatement } from '../../sql/audit.ts';
 import { undoFileOf } from '../../sql/exports.ts';
-import { grantLineColumns, hasGone, importColumns, isKept as isWriteKept } from '../../sql/imports.ts';
+import {
+  CommitGate,
+  grantLineColumns,
+  hasGone,
+  importColumns,
+  isKept as isWriteKept,
+  type Merged,
+  resultOf,
+} from '../../sql/imports.ts';
 import { begin, type Connection } from '../connections/connection.ts';
 import { translated } from '../connections/errors.ts';
 import { hasCitus } from '../distribution/tables.ts';
 import { type Batch, copy, copyNew, Outbox } from './copy.ts';
 import { createGrantWrites } from './grants.ts';
-import { importLock, type KindWrites, type Merged, type Query, types } from './kind-writes.ts';
-import { createNodes } from './local-copies.ts';
+import { importLock, type KindWrites, type Query, types } from './kind-writes.ts';
+import { createLocalCopies } from './local-copies.ts';
 import { RecordWrites } from './records.ts';
 
 /**
@@ -62,10 +69,9 @@ const noRows = () => ({
  *                   and the transaction stays open
  *     either      --write: merge, then commit or roll back--> staging, without rows, after a trial with them
  *
- * The commit:
- *
- *     open -> running -> open    `write` commits; the run goes on with new rows
- *     open -> prevented          `prevent` was called: the next commit fails
+ * Leaving a first load is the only change of mind. Nobody knows before the last line whether an id repeats:
+ * of its lines the newest counts, with its own `created_at` and the same counts as in any other import.
+ * Staging each first load instead would write all its rows twice.
  */
 export class Run implements ImportRun {
   readonly #kind: ImportKind;
@@ -77,7 +83,8 @@ export class Run implements ImportRun {
   #merge!: KindWrites;
   /** Undefined until the first rows of a file are sent. */
   #isFirstLoad: boolean | undefined;
-  #commit: 'open' | 'running' | 'prevented' = 'open';
+  readonly #gate = new CommitGate();
+  readonly prevent = this.#gate.prevent;
   /** Whether the transaction has begun. */
   #isBegun = false;
   /** Rows that a first load has written. */
@@ -114,14 +121,16 @@ export class Run implements ImportRun {
     this.#tracked(this.#connection.query(text, values)).catch(translate);
 
   async create(): Promise<void> {
-    const [kind, query] = [this.#kind, this.#query];
+    const kind = this.#kind;
+    const query = this.#query;
     const isSpread = await this.#tracked(hasCitus(this.#connection)).catch(translate);
-    const nodes = isSpread ? createNodes(kind, query) : undefined;
-    this.#merge = kind === 'grants' ? createGrantWrites(query, nodes) : new RecordWrites(kind, query, nodes);
+    const copies = isSpread ? createLocalCopies(kind, query) : undefined;
+    this.#merge =
+      kind === 'grants' ? createGrantWrites(query, copies) : new RecordWrites(kind, query, copies);
     const typeOf = (name: string) => (kind === 'grants' ? undefined : types[name]) ?? 'text collate "C"';
     const columns = kind === 'grants' ? this.#columns : [...this.#columns, 'is_timed', 'deleted_at'];
     const typed = columns.map((name) => `${name} ${typeOf(name)}`);
-    const tables = [`staged (${typed.join(', ')}, line bigint)`, ...(nodes?.tables ?? [])];
+    const tables = [`staged (${typed.join(', ')}, line bigint)`, ...(copies?.tables ?? [])];
     const creates = tables.map((table) => `create temporary table ${table}`);
     await query([...creates, ...this.#merge.creates].join('; '));
   }
@@ -204,15 +213,12 @@ export class Run implements ImportRun {
     const { audit, onRejected } = request;
     await this.#outbox.flushAll();
     const placed = this.#placed;
-    const staged = this.#staged.rows;
+    const lines = placed + this.#staged.rows;
     const isFirst = this.#isBegun;
     const { missing, ...merged } = await this.#mergeAll();
-    const { stale } = merged;
-    const rejected = merged.rejected.toSorted((one, two) => one.line - two.line);
+    const result = resultOf(lines, { ...merged, written: placed + merged.written }, missing);
+    const { rejected } = result;
     const isKept = isWriteKept(request, rejected);
-    const written = placed + merged.written;
-    const unchanged = placed + staged - written - stale - merged.deleted - rejected.length;
-    const result = { written, unchanged, stale, deleted: merged.deleted + missing, rejected };
     const [entry, ...values] = importStatement(audit, result) ?? [];
     if (isKept && entry !== undefined) await this.#query(entry, values);
     if (isKept && rejected.length > 0) await onRejected?.(rejected);
@@ -231,7 +237,8 @@ export class Run implements ImportRun {
 
   /** Writes the staged rows. `missing` is the number of records that were deleted because no row has them. */
   async #mergeAll(): Promise<Merged & { readonly missing: number }> {
-    const [merge, undo] = [this.#merge, this.#undo];
+    const merge = this.#merge;
+    const undo = this.#undo;
     const { deletesMissing = false, overwrites = false } = this.#options;
     const { rows, deletions } = this.#staged;
     const { isSorted } = this.#outbox;
@@ -250,18 +257,13 @@ export class Run implements ImportRun {
 
   async #commitAll(): Promise<void> {
     this.#undo?.sync();
-    if (this.#commit === 'prevented') {
-      throw new StoreUnavailable('The import was stopped before its commit.');
-    }
-    this.#commit = 'running';
-    try {
-      await this.#tracked(this.#connection.query(`${this.#clearing()}; commit`));
-    } catch (error) {
-      if (error instanceof DatabaseError) throw translated(error);
-      throw new UncertainCommit(lostDuringCommit);
-    } finally {
-      this.#commit = 'open';
-    }
+    await this.#gate.pass(async () => {
+      try {
+        await this.#tracked(this.#connection.query(`${this.#clearing()}; commit`));
+      } catch (error) {
+        throw error instanceof DatabaseError ? translated(error) : new UncertainCommit(lostDuringCommit);
+      }
+    });
   }
 
   /**
@@ -274,11 +276,6 @@ export class Run implements ImportRun {
     this.#cleared = 0;
     return 'truncate staged';
   }
-
-  readonly prevent = (): boolean => {
-    if (this.#commit !== 'running') this.#commit = 'prevented';
-    return this.#commit === 'prevented';
-  };
 
   /**
    * Closing the connection drops the table and rolls back an unfinished transaction. A statement that runs

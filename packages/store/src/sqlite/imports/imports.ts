@@ -10,9 +10,8 @@ import {
   type ImportRun,
   type Missing,
   StoreLocked,
-  StoreUnavailable,
 } from '../../port.ts';
-import { isKept } from '../../sql/imports.ts';
+import { CommitGate, isKept } from '../../sql/imports.ts';
 import { startThread } from '../thread-call.ts';
 import { createRows, type Rows } from './kind-writes.ts';
 import { ImportWrites, type WriteRequest } from './writes.ts';
@@ -29,11 +28,7 @@ const lockedByOther = 'Waiting for another command, such as an import, that lock
  * The first batch and feeds are written by this thread. From the second batch on, another thread writes while
  * this one reads on and reacts to signals: starting it takes as long as writing a few thousand rows.
  * `requireFiles` throws if the files of the database were replaced: rows written there would be lost.
- *
- * This thread decides about the commit:
- *
- *     open -> running -> open    `write` commits; the run goes on with new rows
- *     open -> prevented          `prevent` was called: the next commit fails
+ * This thread decides about the commit.
  */
 export async function beginImport(
   db: DatabaseSync,
@@ -46,15 +41,11 @@ export async function beginImport(
   const open = () => new ImportWrites(db, kind, options, startedAt);
   type Writer = ReturnType<typeof open> | ReturnType<typeof writesInThread>;
   let writer: Writer | undefined = options.pace === 'feed' ? open() : undefined;
-  let commit: 'open' | 'running' | 'prevented' = 'open';
+  const gate = new CommitGate();
   let rowsOf = createRows(kind);
   let batches = 0;
   let hasBegun = false;
   const waiting: Rows[] = [];
-
-  function requireOpen(): void {
-    if (commit === 'prevented') throw new StoreUnavailable('The import was stopped before its commit.');
-  }
 
   /** Repeats work that found a lock, and so changed nothing. A feed repeats it by itself. */
   async function unlocked<Result>(work: () => Result): Promise<Awaited<Result>> {
@@ -67,7 +58,7 @@ export async function beginImport(
       onWait?.(lockedByOther);
       // Signals are handled in this pause.
       await wait(storeBounds.lockRetryMs);
-      requireOpen();
+      gate.requireOpen();
     }
   }
 
@@ -95,22 +86,13 @@ export async function beginImport(
       const result = await unlocked(() => writes.write(request));
       if (isKept(request, result.rejected)) {
         if (result.rejected.length > 0) await onRejected?.(result.rejected);
-        requireOpen();
-        commit = 'running';
-        try {
-          await writes.commit();
-        } finally {
-          commit = 'open';
-        }
+        await gate.pass(async () => writes.commit());
         rowsOf = createRows(kind);
       }
       requireFiles();
       return result;
     },
-    prevent: () => {
-      if (commit === 'open') commit = 'prevented';
-      return commit === 'prevented';
-    },
+    prevent: gate.prevent,
     end: async () => {
       await writer?.end();
     },

@@ -9,7 +9,7 @@ import { countOutcomes, type Dialect, outcomesOf, RecordStatements } from '../..
 import type { KindWrites, Tally } from './kind-writes.ts';
 
 /** SQLite looks up each row of a left join by the primary key. */
-const dialect: Dialect = {
+export const dialect: Dialect = {
   greatest: 'max',
   countStale: 'count_stale()',
   daysAgo: (days) => `'${toTime(Date.now() - days * 86_400_000)}'`,

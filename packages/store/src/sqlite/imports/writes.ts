@@ -2,7 +2,7 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import type { ImportBegin, ImportKind, ImportResult, ImportWrite, Missing } from '../../port.ts';
 import { importStatement } from '../../sql/audit.ts';
 import { undoFileOf } from '../../sql/exports.ts';
-import { importColumns, isKept } from '../../sql/imports.ts';
+import { importColumns, isKept, resultOf } from '../../sql/imports.ts';
 import { attempt, numbered, transaction } from '../engine.ts';
 import { createGrantWrites } from './grants.ts';
 import { type KindWrites, type Rows, type Staged, stagedColumns, type Tally } from './kind-writes.ts';
@@ -29,6 +29,10 @@ export type WriteRequest = Omit<ImportWrite, 'onRejected'>;
  *     staging, first load  --write--> merged, or staging after a trial or a rejected line
  *     merged      --commit--> staging, without rows
  *     any         --a failure or end--> rolled back
+ *
+ * Leaving a first load is the only change of mind. Nobody knows before the last row whether all are in order,
+ * and so whether an id repeats: of its lines the newest counts, with its own `created_at` and the same counts
+ * as in any other import. Staging each first load instead would write all its rows twice.
  */
 export class ImportWrites {
   readonly #db: DatabaseSync;
@@ -68,7 +72,9 @@ export class ImportWrites {
 
   /** Decides whether this is a first load. */
   begin(): void {
-    const [db, kind, isEmpty] = [this.#db, this.#kind, this.#merge.isEmpty];
+    const db = this.#db;
+    const kind = this.#kind;
+    const { isEmpty } = this.#merge;
     const { pace, deletesMissing, overwrites } = this.#options;
     const isReplacing = deletesMissing || overwrites || this.#undo !== undefined;
     if (pace !== 'fast' || isReplacing || !isEmpty()) return;
@@ -117,13 +123,13 @@ export class ImportWrites {
 
   /** Merges the staged rows. What is kept waits for `commit`, and all else is rolled back. */
   write(request: WriteRequest): ImportResult {
-    const [db, merge] = [this.#db, this.#merge];
+    const db = this.#db;
+    const merge = this.#merge;
     return attempt(db, () => {
       const isFirstLoad = db.isTransaction;
       if (!isFirstLoad) db.exec('begin immediate');
       if (this.#options.deletesMissing) merge.deleteMissing();
-      const merged = this.#count > 0 ? merge.merge(this.#staged) : [];
-      const rejected = merged.toSorted((one, two) => one.line - two.line);
+      const rejected = this.#count > 0 ? merge.merge(this.#staged) : [];
       const result = this.#resultOf(rejected);
       if (isKept(request, rejected)) {
         const [entry, ...values] = importStatement(request.audit, result) ?? [];
@@ -138,13 +144,13 @@ export class ImportWrites {
   }
 
   #resultOf(rejected: ImportResult['rejected']): ImportResult {
-    const { stale, deleted, missing } = this.#tally;
-    const written = this.#placed + this.#tally.written;
-    const unchanged = this.#placed + this.#count - written - stale - deleted - rejected.length;
+    const { missing, ...outcomes } = this.#tally;
+    const written = this.#placed + outcomes.written;
+    const result = resultOf(this.#placed + this.#count, { ...outcomes, written, rejected }, missing);
     Object.assign(this.#tally, { written: 0, stale: 0, deleted: 0, missing: 0 });
     this.#placed = 0;
     this.#placeRows = undefined;
-    return { written, unchanged, stale, deleted: deleted + missing, rejected };
+    return result;
   }
 
   commit(): void {

@@ -23,6 +23,8 @@ const revokedExpiring: StoredGrant = { ...revoked, expires_at: later };
 /** A line that gives its time and says nothing else. */
 const line = (change: Partial<GrantLine> = {}): GrantLine => ({ ...base, isTimed: true, ...change });
 const at = (updated_at: string, change: Partial<GrantLine> = {}) => line({ updated_at, ...change });
+/** The end of a consent. */
+const end = { status: 'REVOKED' } as const;
 /** Another partner. */
 const zenith = { partner_id: 'zenith' };
 
@@ -80,56 +82,32 @@ const cases: Readonly<Record<string, readonly Case[]>> = {
     ['a later expiry', expiring, at(late, { ...zenith, expires_at: latest }), rejected('partner_id')],
   ],
   'a final status is always taken': [
-    [
-      'newer',
-      active,
-      at(late, { status: 'REVOKED' }),
-      written(active, { status: 'REVOKED', updated_at: late }),
-    ],
-    [
-      'at the same time',
-      active,
-      line({ status: 'EXPIRED', isTimed: false }),
-      written(active, { status: 'EXPIRED' }),
-    ],
-    [
-      'older',
-      active,
-      at(early, { status: 'CONSUMED' }),
-      written(active, { status: 'CONSUMED', updated_at: early }),
-    ],
+    ['newer', active, at(late, end), written(active, { ...end, updated_at: late })],
+    ['at the same time', active, line({ ...end, isTimed: false }), written(active, end)],
+    ['older', active, at(early, end), written(active, { ...end, updated_at: early })],
     [
       'older than the creation',
       { ...active, created_at: early },
-      at(created, { status: 'REVOKED' }),
-      written(active, { status: 'REVOKED', created_at: early, updated_at: early }),
+      at(created, end),
+      written(active, { ...end, created_at: early, updated_at: early }),
     ],
-    [
-      'at the time of the creation',
-      active,
-      at(created, { status: 'REVOKED' }),
-      written(active, { status: 'REVOKED', updated_at: created }),
-    ],
-    [
-      'with a later expiry, and keeps the stored one',
-      expiring,
-      line({ status: 'REVOKED', expires_at: latest }),
-      written(revokedExpiring),
-    ],
-    ['with a null expiry', expiring, line({ status: 'REVOKED', expires_at: '' }), written(revokedExpiring)],
-    ['without an expiry', expiring, line({ status: 'REVOKED' }), written(revokedExpiring)],
+    ['at the creation', active, at(created, end), written(active, { ...end, updated_at: created })],
+    ['with a later expiry', expiring, line({ ...end, expires_at: latest }), written(revokedExpiring)],
+    ['with a null expiry', expiring, line({ ...end, expires_at: '' }), written(revokedExpiring)],
+    ['without an expiry', expiring, line(end), written(revokedExpiring)],
     [
       'with an earlier expiry',
       expiring,
-      line({ status: 'REVOKED', expires_at: soon }),
-      written(revokedExpiring, { expires_at: soon }),
+      line({ ...end, expires_at: soon }),
+      written(revoked, { expires_at: soon }),
     ],
     [
       'with a first expiry',
       active,
-      line({ status: 'REVOKED', expires_at: soon }),
+      line({ ...end, expires_at: soon }),
       written(revoked, { expires_at: soon }),
     ],
+    ['that is consumed', active, line({ status: 'CONSUMED' }), written(active, { status: 'CONSUMED' })],
   ],
   'a final status stays': [
     ['an active line', revoked, line({ status: 'ACTIVE' }), stale],

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { isDots } from '../../common/src/text.ts';
 import { importInto } from '../../operator/test/ingest/import-into.ts';
+import { isLongRun } from '../../testkit/fixtures/long-run.ts';
 import { openTestDatabase } from '../../testkit/service/database.ts';
 import type { Grant, ImportKind, Store } from '../src/port.ts';
 import { exported } from './suite/exports.ts';
@@ -63,7 +64,7 @@ function roundTrip<R extends Identified>(kind: ImportKind, records: fc.Arbitrary
           assert.deepEqual(await exported(store, kind, 'acme'), lines);
         }
       }),
-      { numRuns: 4, endOnFailure: true },
+      { numRuns: isLongRun ? 8 : 2, endOnFailure: true },
     );
   });
 }

@@ -1,21 +1,14 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
 import { toCreate } from '../../src/address.ts';
 import { openSqlite } from '../../src/sqlite/open.ts';
 import { plainBalance, writeRows } from '../suite/records.ts';
 import { importSuite } from '../suite/suite.ts';
+import { openCopy } from './copies.ts';
 
-const paths = new WeakMap<TestContext, string>();
-
-importSuite('imports into the embedded database', async (t, environment) => {
-  const path = paths.get(t) ?? join(temporaryFolder(t), 'test.db');
-  paths.set(t, path);
-  const store = openSqlite(path, environment, toCreate);
-  t.after(() => store.close());
-  return store;
-});
+importSuite('imports into the embedded database', openCopy);
 
 const dayMs = 86_400_000;
 const balance = plainBalance('alice', 'a');

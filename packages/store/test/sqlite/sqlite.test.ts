@@ -13,6 +13,7 @@ import { toCreate, toServe } from '../../src/address.ts';
 import { openSqlite } from '../../src/sqlite/open.ts';
 import { createReads } from '../../src/sqlite/reads.ts';
 import { type OpenStore, openingSuite, storeSuite } from '../suite/suite.ts';
+import { openCopy } from './copies.ts';
 
 const paths = new WeakMap<TestContext, string>();
 
@@ -30,7 +31,7 @@ const open: OpenStore = async (t, environment) => {
 };
 
 openingSuite('opening the embedded database', open);
-storeSuite('the embedded database', open);
+storeSuite('the embedded database', openCopy);
 
 function rawConnection(t: TestContext): DatabaseSync {
   const db = new DatabaseSync(pathOf(t));

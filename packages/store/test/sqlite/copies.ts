@@ -1,0 +1,24 @@
+/** Opens copies of an empty embedded database. A copy takes a fifth of the time of a new database. */
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
+import { wholeFile } from '../../../testkit/servers/postgres.ts';
+import { toCreate } from '../../src/address.ts';
+import { openSqlite } from '../../src/sqlite/open.ts';
+import type { OpenStore } from '../suite/suite.ts';
+
+const template = join(temporaryFolder(wholeFile), 'template.db');
+await openSqlite(template, 'sandbox', toCreate).close();
+
+const paths = new WeakMap<TestContext, string>();
+
+/** Opens the copy of a test, the same one each time. */
+export const openCopy: OpenStore = async (t, environment) => {
+  const path = paths.get(t) ?? join(temporaryFolder(t), 'test.db');
+  if (!paths.has(t)) copyFileSync(template, path);
+  paths.set(t, path);
+  const store = openSqlite(path, environment, toCreate);
+  t.after(() => store.close());
+  return store;
+};

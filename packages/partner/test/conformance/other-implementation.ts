@@ -27,8 +27,12 @@ const brands = Array.from({ length: 130 }, (_, index) => ({
 }));
 
 const balances = Array.from({ length: 7 }, (_, index) => ({
-  ...{ id: `balance ${index}`, customer_id: supplied.PARTNER_NETWORK_CUSTOMER_ID, type: 'CHECKING' },
-  ...{ currency: 'USD', amount: index * 10 ** 16, updated_at: null },
+  id: `balance ${index}`,
+  customer_id: supplied.PARTNER_NETWORK_CUSTOMER_ID,
+  type: 'CHECKING',
+  currency: 'USD',
+  amount: index * 10 ** 16,
+  updated_at: null,
 }));
 
 class Refusal extends Error {

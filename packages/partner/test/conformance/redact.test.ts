@@ -14,22 +14,14 @@ const supplied: Supplied = {
 };
 const { mask, shownAnswer, shownRequest } = createRedaction(supplied);
 
-function answerOf(status: number, json: unknown, rawHeaders: string[] = []): Answer {
-  const text = typeof json === 'string' ? json : JSON.stringify(json);
-  const parsed = typeof json === 'string' ? undefined : json;
-  const times = { sentMs: 0, answeredMs: 0 };
-  const request = { sent: '', path: '/' };
-  return {
-    ...request,
-    ...times,
-    status,
-    failure: undefined,
-    rawHeaders,
-    header: () => undefined,
-    body: Buffer.from(text),
-    text,
-    json: parsed,
-  };
+const noAnswer = { sent: '', path: '/', sentMs: 0, answeredMs: 0, failure: undefined };
+
+function answerOf(status: number, content: unknown, rawHeaders: string[] = []): Answer {
+  const isText = typeof content === 'string';
+  const text = isText ? content : JSON.stringify(content);
+  const json = isText ? undefined : content;
+  const body = Buffer.from(text);
+  return { ...noAnswer, status, rawHeaders, header: () => undefined, body, text, json };
 }
 
 test('a request shows variables and lengths in place of values', () => {
@@ -45,15 +37,7 @@ test('a request shows variables and lengths in place of values', () => {
 });
 
 test('records show the names of fields and the kinds of values', () => {
-  const balance = {
-    id: 'BAL_1',
-    customer_id: 'c',
-    amount: 125_050,
-    none: null,
-    rate: 1.5,
-    is_open: true,
-    text: '',
-  };
+  const balance = { id: 'BAL_1', amount: 125_050, none: null, rate: 1.5, is_open: true, text: '' };
   const brand = { metadata: { secretName: 'secret' }, '17 Main Street': 1, deep: { er: [] } };
   const answer = answerOf(200, { balances: [balance, brand], cursor: 'abc' });
   assert.equal(
@@ -64,7 +48,6 @@ test('records show the names of fields and the kinds of values', () => {
   "balances": [
     {
       "id": <string>,
-      "customer_id": <string>,
       "amount": <integer>,
       "none": null,
       "rate": <number>,
@@ -97,14 +80,8 @@ test('an error shows its texts without long numbers and words, and only these te
 });
 
 test('a body that is not JSON, and headers that are not of the API, show their lengths', () => {
-  const rawHeaders = [
-    'Content-Type',
-    'text/html',
-    'Set-Cookie',
-    'session=1',
-    'Location',
-    'https://internal/',
-  ];
+  const headers = { 'Content-Type': 'text/html', 'Set-Cookie': 'session=1', Location: 'https://internal/' };
+  const rawHeaders = Object.entries(headers).flat();
   const shown = shownAnswer(answerOf(502, '<h1>125050</h1>', rawHeaders));
   assert.equal(
     shown,
@@ -134,8 +111,6 @@ const forms: Readonly<Record<string, (value: string) => string>> = {
   'without its prefix': (value) => value.slice(8),
   reversed: (value) => [...value].reverse().join(''),
   'percent-encoded': (value) => Buffer.from(value).toString('hex').replace(/../g, '%$&'),
-  'percent-encoded in capitals': (value) =>
-    Buffer.from(value).toString('hex').toUpperCase().replace(/../g, '%$&'),
   'escaped as in JSON': (value) => Buffer.from(value).toString('hex').replace(/../g, '\\u00$&'),
   hexadecimal: (value) => Buffer.from(value).toString('hex'),
   base64: (value) => Buffer.from(value).toString('base64'),

@@ -3,6 +3,7 @@ import { createCipheriv, createDecipheriv, createSecretKey, randomFillSync } fro
 import { cursorsBounds } from '@partner-network/common/bounds/service';
 import { OperatorError } from '@partner-network/common/errors';
 import { createFailureLog } from '@partner-network/common/observability/log';
+import { isPast } from '@partner-network/common/times';
 import type { Environment } from '@partner-network/contract/environments';
 import { lengths } from '@partner-network/contract/limits';
 import { refusal } from '@partner-network/http/refusal';
@@ -111,17 +112,17 @@ function createBox(
     if (bytes.length < fixedBytes || bytes.toString('base64url') !== sealedText) return undefined;
     const key = openingKeys.get(bytes[0]!);
     // A key that is past its time opens nothing, even if it is still stored.
-    if (key === undefined || key.opensUntilMs <= nowMs()) return undefined;
+    if (key === undefined || isPast(key.opensUntil, nowMs())) return undefined;
     const decipher = createDecipheriv(cipher, key.secret, bytes.subarray(1, headBytes), cipherOptions);
     decipher.setAAD(bindingOf(context)).setAuthTag(bytes.subarray(-tagBytes));
     const sealed = bytes.subarray(headBytes, -tagBytes);
-    const plain = Buffer.concat([decipher.update(sealed), decipher.final()]);
-    const leftMs = plain.readUIntBE(0, timeBytes) - nowMs();
+    const opened = Buffer.concat([decipher.update(sealed), decipher.final()]);
+    const leftMs = opened.readUIntBE(0, timeBytes) - nowMs();
     // A cursor that was sealed while a clock was ahead would open for too long.
     if (leftMs <= 0 || leftMs > lifetimeMs + aheadMs) return undefined;
     return {
-      after: unpackId(plain.subarray(timeBytes + walPositionBytes)),
-      walPosition: plain.readBigUInt64BE(timeBytes),
+      after: unpackId(opened.subarray(timeBytes + walPositionBytes)),
+      walPosition: opened.readBigUInt64BE(timeBytes),
     };
   }
 
@@ -170,8 +171,7 @@ export function createCursors(
 }
 
 function openingKey({ id, secret, opens_until }: Key) {
-  const opensUntilMs = opens_until === undefined ? Number.POSITIVE_INFINITY : Date.parse(opens_until);
-  return { id, secret: createSecretKey(secret), opensUntilMs };
+  return { id, secret: createSecretKey(secret), opensUntil: opens_until };
 }
 
 const asUtf8 = 0;

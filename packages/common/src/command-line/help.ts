@@ -4,7 +4,7 @@ import { fileVariable, type Options } from './options.ts';
 import type { Syntax } from './parse.ts';
 
 /** Commands under a heading. */
-export interface CommandGroup {
+interface CommandGroup {
   readonly heading: string;
   readonly commands: readonly { readonly name: string; readonly summary: string }[];
 }
@@ -25,7 +25,7 @@ export function helpColumns({ columns }: { readonly columns?: number | undefined
 }
 
 /** The help text of several commands. */
-export function helpOfAll(groups: readonly CommandGroup[], columns: number): string {
+function helpOfAll(groups: readonly CommandGroup[], columns: number): string {
   const nameWidth = widthOf(groups.flatMap(({ commands }) => commands.map(({ name }) => name)));
   return [
     'Usage: partner-network COMMAND [FLAGS]',

@@ -89,7 +89,7 @@ function lineWidth(widths: readonly number[]): number {
 
 /** The width of a text in terminal cells: 2 for a Chinese character or an emoji, 0 for an accent. */
 
-const plain = /^[\u0020-\u007e]*$/;
+const ascii = /^[\u0020-\u007e]*$/;
 const clusters = new Intl.Segmenter('en', { granularity: 'grapheme' });
 const emoji = /\p{Emoji_Presentation}|\p{Extended_Pictographic}\ufe0f|\u20e3/u;
 /** Marks, joiners, and the vowels and final consonants of a Hangul syllable. */
@@ -103,7 +103,7 @@ const wide = new RegExp(
 );
 
 export function displayWidth(text: string): number {
-  if (plain.test(text)) return text.length;
+  if (ascii.test(text)) return text.length;
   let cells = 0;
   for (const { segment } of clusters.segment(text)) cells += widthOfCluster(segment);
   return cells;

@@ -101,10 +101,10 @@ const shareForm = /^(?:0|1|0?\.\d+|[01]\.0+)$/;
 export function conflictsOfTracing(config: TracingConfig): string[] {
   if (tracesOf(config) === undefined) return [];
   const { 'traces-sampler': sampler, 'traces-sampler-arg': share } = config;
-  const oneOf = (variable: string, allowed: readonly string[], given: string) =>
-    allowed.includes(given) ? [] : [`${variable} must be one of ${allowed.join(', ')}.`];
-  const matching = (variable: string, form: RegExp, given: string, what: string) =>
-    form.test(given) ? [] : [`${variable} must be ${what}.`];
+  const oneOf = (variable: string, allowed: readonly string[], value: string) =>
+    allowed.includes(value) ? [] : [`${variable} must be one of ${allowed.join(', ')}.`];
+  const matching = (variable: string, form: RegExp, value: string, what: string) =>
+    form.test(value) ? [] : [`${variable} must be ${what}.`];
   const headers = 'a list of NAME=VALUE, separated by commas, with percent-encoded values';
   return [
     ...oneOf('OTEL_TRACES_EXPORTER', ['otlp', 'none'], config['traces-exporter']),

@@ -8,8 +8,6 @@ type Example = Readonly<Record<string, unknown>>;
 interface ListingText {
   readonly tag: string;
   readonly record: {
-    /** The name of its component. */
-    readonly name: string;
     readonly description: string;
     readonly schema: RecordSchema;
     /** Bounds of fields that only the document states. */
@@ -82,7 +80,6 @@ export const listingTexts: Readonly<Record<ListingName, ListingText>> = {
   brands: {
     tag: 'Your brands. A brand is the entity that a customer perceives they are transacting with.',
     record: {
-      name: 'Brand',
       description: 'A brand is the entity that a customer perceives they are transacting with.',
       schema: brandSchema,
       bounds: {
@@ -102,7 +99,6 @@ export const listingTexts: Readonly<Record<ListingName, ListingText>> = {
   balances: {
     tag: 'Balances of customers who gave you a grant. Beta: this operation may change.',
     record: {
-      name: 'Balance',
       description: 'A balance of a customer.',
       schema: balanceSchema,
       example: exampleBalance,

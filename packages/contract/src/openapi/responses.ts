@@ -88,10 +88,7 @@ const meanings: Readonly<Record<number, StatusMeaning>> = {
       'The API key is valid, but does not allow this request. A record of another partner gets the same ' +
       'response as a record that does not exist.',
   },
-  404: {
-    name: 'NotFound',
-    description: 'The path does not exist. Paths are case-sensitive and have no trailing slash.',
-  },
+  404: { name: 'NotFound', description: errorCatalogue.NOT_FOUND.when },
   405: {
     name: 'MethodNotAllowed',
     description: `The method is not one of ${allowedMethods.join(', ')}.`,
@@ -107,11 +104,7 @@ const meanings: Readonly<Record<number, StatusMeaning>> = {
       '`Retry-After-Ms`, then retry. A refused request does not count against the limit.',
     headers: [...limited, 'Retry-After', 'Retry-After-Ms'],
   },
-  431: {
-    name: 'RequestTooLarge',
-    description:
-      'The request line and headers together are larger than 16 KiB, or there are more than 200 headers.',
-  },
+  431: { name: 'RequestTooLarge', description: errorCatalogue.REQUEST_TOO_LARGE.when },
   500: {
     name: 'ServerError',
     description:

@@ -64,16 +64,20 @@ const exampleError = {
   field: 'limit',
 };
 
-const texts = listings.map(({ name }) => ({ name, record: listingTexts[name].record }));
+const texts = listings.map(({ name, result }) => ({
+  name,
+  of: result.of,
+  record: listingTexts[name].record,
+}));
 
 export const schemas = {
   ...Object.fromEntries(
-    texts.map(({ record }) => [
-      record.name,
-      component(record.name, record.description, record.schema, record.example, record.bounds),
+    texts.map(({ of, record }) => [
+      of,
+      component(of, record.description, record.schema, record.example, record.bounds),
     ]),
   ),
-  ...Object.fromEntries(texts.map(({ name, record }) => [`${record.name}sPage`, page(name, record.name)])),
+  ...Object.fromEntries(texts.map(({ name, of }) => [`${of}sPage`, page(name, of)])),
   ErrorRecord: component(
     'ErrorRecord',
     'One error of a request.',

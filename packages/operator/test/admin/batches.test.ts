@@ -4,18 +4,9 @@ import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { readMetrics } from '@partner-network/common/observability/metric';
 import { exported } from '../../../store/test/suite/exports.ts';
-import { adminScene, assertErrors, type Body, engines } from './scene.ts';
+import { adminScene, assertErrors, type Body, balance, engines } from './scene.ts';
 
 const time = '2026-02-01T00:00:00.000Z';
-const balance = (id: string, more: object = {}) => ({
-  customer_id: 'bob',
-  id,
-  type: 'CHECKING',
-  currency: 'USD',
-  amount: 5,
-  updated_at: time,
-  ...more,
-});
 const counts = ({ read, written, unchanged, stale, deleted, rejected_count }: Body): number[] => [
   read,
   written,

@@ -13,7 +13,7 @@ import {
   past,
 } from '../../../testkit/fixtures/fixture.ts';
 import { keepKeysIn } from '../../../testkit/watch/logs.ts';
-import { adminScene, assertErrors, engines } from './scene.ts';
+import { adminScene, assertErrors, balance, engines } from './scene.ts';
 
 for (const engine of engines) {
   test(`a partner is created, renamed, disabled and enabled; each again is safe (${engine})`, async (t) => {
@@ -214,12 +214,10 @@ test('if the database files were moved, every request gets 503, until they are b
   const { put, batch, send, url } = await adminScene(t, 'sqlite');
   const path = url.slice('sqlite:'.length);
   renameSync(path, `${path}.away`);
-  const balance = { customer_id: 'bob', id: 'b', type: 'CHECKING', currency: 'USD', amount: 5 };
-  const records = [{ ...balance, updated_at: '2026-02-01T00:00:00Z' }];
   const answers = async () => [
     (await put('/partners/moved', { name: 'Moved' })).status,
     (await send('/partners/acme')).status,
-    (await batch('balances', records)).status,
+    (await batch('balances', [balance('b')])).status,
   ];
   assert.deepEqual(await answers(), [503, 503, 503]);
   renameSync(`${path}.away`, path);

@@ -5,39 +5,24 @@ import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { exported } from '../../../store/test/suite/exports.ts';
 import { adminKeys, createAdminKeys, startAdmin } from '../../../testkit/admin/started.ts';
-import { byTest, createdAt, fillFixture, future } from '../../../testkit/fixtures/fixture.ts';
+import { fillFixture, future } from '../../../testkit/fixtures/fixture.ts';
 import { assertFailed, commandLine, run } from '../../../testkit/fixtures/run.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { connectTo } from '../../../testkit/servers/postgres.ts';
 import { urlInRole } from '../../../testkit/servers/roles.ts';
 import { openTestDatabase } from '../../../testkit/service/database.ts';
-import { type Body, engines } from './scene.ts';
+import { type Body, balance, createKeyUntil, engines } from './scene.ts';
 
 async function filled(t: TestContext, engine: string) {
   const database = await openTestDatabase(t, 'fixture', fillFixture, engine);
   await createAdminKeys(database.store);
-  const expiring = {
-    id: 'EXPIRING',
-    name: 'CI',
-    role: 'VIEWER' as const,
-    last_four: 'abcd',
-    created_at: createdAt,
-  };
-  await database.store.createAdminKey({ ...expiring, expires_at: future }, new Uint8Array(32), byTest);
+  await createKeyUntil(future, database.store);
   return database;
 }
 
 const quiet = ['--log-level', 'error'];
 
-const lineOf = (customer_id: string, id: number) =>
-  `${JSON.stringify({
-    customer_id,
-    id: `B${id}`,
-    type: 'CHECKING',
-    currency: 'USD',
-    amount: 1,
-    updated_at: '2026-02-01T00:00:00Z',
-  })}\n`;
+const lineOf = (customer_id: string, id: number) => `${JSON.stringify(balance(`B${id}`, { customer_id }))}\n`;
 
 for (const engine of engines) {
   test(`a batch is whole or absent after kill -9, and its repetition completes it (${engine})`, async (t) => {

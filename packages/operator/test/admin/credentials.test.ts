@@ -7,12 +7,12 @@ import {
   adminOperations,
 } from '@partner-network/contract/admin/operations';
 import { adminRoles, mayUse } from '@partner-network/contract/permissions';
-import { adminKeyOf, digestOfKey } from '../../../service/src/auth.ts';
+import { adminKeyOf } from '../../../service/src/auth.ts';
 import { adminKeys } from '../../../testkit/admin/started.ts';
 import { byTest, createdAt, keys, past } from '../../../testkit/fixtures/fixture.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
-import { keepKey, keepKeysIn } from '../../../testkit/watch/logs.ts';
-import { adminScene, assertErrors } from './scene.ts';
+import { keepKeysIn } from '../../../testkit/watch/logs.ts';
+import { adminScene, assertErrors, createKeyUntil } from './scene.ts';
 
 const all = Object.entries(adminOperations) as [AdminOperationId, { method: string; path: string }][];
 
@@ -66,11 +66,7 @@ test('the service for partners refuses administrative keys like unknown ones', a
 
 test('a revoked key is refused within a second, and an expired one at once', async (t) => {
   const { send, store } = await adminScene(t, 'sqlite');
-  const text = adminKeyOf('sandbox', 'expired'.padEnd(43, '0'));
-  keepKey(text);
-  const key = { id: 'ADMIN_OLD', name: 'old', role: 'ADMIN', last_four: text.slice(-4) } as const;
-  await store.createAdminKey({ ...key, created_at: createdAt, expires_at: past }, digestOfKey(text), byTest);
-  const expired = await send('/partners', { key: text });
+  const expired = await send('/partners', { key: await createKeyUntil(past, store) });
   assertErrors(expired, 401, 'API_KEY_EXPIRED');
   assert.match(expired.body.errors[0].detail, /^Ask the operator for another administrative key/);
   assert.equal((await send('/partners', { role: 'VIEWER' })).status, 200);

@@ -4,14 +4,16 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import type { TestContext } from 'node:test';
 import type { AdminRole } from '@partner-network/contract/permissions';
+import { adminKeyOf, digestOfKey } from '../../../service/src/auth.ts';
 import { parseDatabaseUrl, toAdminister } from '../../../store/src/address.ts';
 import { openStore } from '../../../store/src/engines.ts';
+import type { Store } from '../../../store/src/port.ts';
 import { assertDocumented } from '../../../testkit/admin/documented.ts';
 import { adminKeys, createAdminKeys } from '../../../testkit/admin/started.ts';
-import { fillFixture } from '../../../testkit/fixtures/fixture.ts';
+import { byTest, createdAt, fillFixture } from '../../../testkit/fixtures/fixture.ts';
 import { urlInRole } from '../../../testkit/servers/roles.ts';
 import { openTestDatabase, serveOptions } from '../../../testkit/service/database.ts';
-import { watchedLog } from '../../../testkit/watch/logs.ts';
+import { keepKey, watchedLog } from '../../../testkit/watch/logs.ts';
 import { openAdmin } from '../../src/console/serve.ts';
 
 export interface Sent {
@@ -42,6 +44,26 @@ export function assertErrors(
   assert.deepEqual({ status, errors: found }, { status: expected, errors: codes }, JSON.stringify(body));
 }
 
+/** Stores an administrative key that expires at a time. Returns its text. */
+export async function createKeyUntil(expires_at: string, store: Store): Promise<string> {
+  const text = adminKeyOf('sandbox', 'until'.padEnd(43, '0'));
+  keepKey(text);
+  const key = { id: 'ADMIN_UNTIL', name: 'until', role: 'ADMIN', last_four: text.slice(-4) } as const;
+  await store.createAdminKey({ ...key, created_at: createdAt, expires_at }, digestOfKey(text), byTest);
+  return text;
+}
+
+/** A line of a batch of balances. */
+export const balance = (id: string, more: object = {}) => ({
+  customer_id: 'bob',
+  id,
+  type: 'CHECKING',
+  currency: 'USD',
+  amount: 5,
+  updated_at: '2026-02-01T00:00:00.000Z',
+  ...more,
+});
+
 /** The head of a request, as bytes on a socket, without its end. */
 export const headOf = (line: string, type: string, key = adminKeys.ADMIN) =>
   `${line} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\nContent-Type: ${type}\r\n`;
@@ -55,19 +77,14 @@ export async function adminScene(t: TestContext, engine: string) {
   const store = await openStore(address, 'sandbox', { ...toAdminister, ...serveOptions });
   const { log, lines } = watchedLog();
   const opened = new AsyncDisposableStack();
+  opened.defer(() => store.close());
   const admin = await openAdmin(
     store,
     { listener: { host: '127.0.0.1', port: 0 }, publicUrl: undefined, database: address },
     log,
     opened,
   );
-  let isClosed = false;
-  const close = async () => {
-    if (isClosed) return;
-    isClosed = true;
-    await opened.disposeAsync();
-    await store.close();
-  };
+  const close = () => opened.disposeAsync();
   t.after(close);
 
   async function send(path: string, { role = 'ADMIN', key, method, body, headers }: Sent = {}) {

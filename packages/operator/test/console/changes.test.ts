@@ -115,13 +115,9 @@ test('a new key is shown once, in the answer to its form, and works', async (t) 
 test('the page of a new key says whether it works; an expiry in the past is refused', async (t) => {
   const { as, store } = await consoleScene(t);
   const admin = await as('ADMIN');
+  const usual = { scopes: 'BRANDS_READ', overlap_seconds: '0', reason: 'x' };
   const send = async (path: string, fields: Record<string, string>) => {
-    const sent = await admin.post(path, {
-      scopes: 'BRANDS_READ',
-      overlap_seconds: '0',
-      reason: 'x',
-      ...fields,
-    });
+    const sent = await admin.post(path, { ...usual, ...fields });
     keepKeysIn(sent.text);
     return sent;
   };

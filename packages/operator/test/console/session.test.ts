@@ -7,8 +7,8 @@ import { adminKeyOf, digestOfKey } from '../../../service/src/auth.ts';
 import { createCursors } from '../../../service/src/cursors.ts';
 import { adminKeys } from '../../../testkit/admin/started.ts';
 import { byTest, createdAt, keys, past } from '../../../testkit/fixtures/fixture.ts';
-import { keepKey } from '../../../testkit/watch/logs.ts';
 import { returnPath, setCookie } from '../../src/console/session.ts';
+import { createKeyUntil } from '../admin/scene.ts';
 import { consoleScene } from './scene.ts';
 
 const policy =
@@ -82,14 +82,7 @@ test('the cookie is Secure unless the public address is http on a loopback host'
 
 test('keys that may not sign in are refused, each with its reason', async (t) => {
   const { open, store } = await consoleScene(t);
-  const expired = adminKeyOf('sandbox', 'expired'.padEnd(43, '0'));
-  keepKey(expired);
-  const key = { id: 'ADMIN_OLD', name: 'old', role: 'ADMIN', last_four: expired.slice(-4) } as const;
-  await store.createAdminKey(
-    { ...key, created_at: createdAt, expires_at: past },
-    digestOfKey(expired),
-    byTest,
-  );
+  const expired = await createKeyUntil(past, store);
   const cases: [string, number, RegExp][] = [
     [adminKeys.INGEST, 403, /only sends batches/],
     [expired, 401, /this key has expired/],

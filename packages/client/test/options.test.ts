@@ -30,11 +30,10 @@ test('says in a sentence what is wrong with the key or the address', () => {
     assertRefused({ apiKey }, /^apiKey must be a complete API key, without spaces or line breaks\.$/);
   }
   const { baseUrl } = good;
+  const noUrls = ['network.example/network/v1', '/network/v1', 'ftp://network.example/v1'];
   const credentials = ['https://user@network.example/v1', 'https://:password@network.example/v1'];
-  for (const wrong of [
-    ...['network.example/network/v1', '/network/v1', 'ftp://network.example/v1'],
-    ...[...credentials, `${baseUrl}?`, `${baseUrl}?limit=1`, `${baseUrl}#top`],
-  ]) {
+  const more = [`${baseUrl}?`, `${baseUrl}?limit=1`, `${baseUrl}#top`];
+  for (const wrong of [...noUrls, ...credentials, ...more]) {
     const message = /^baseUrl must be a URL like https:\/\/HOST\/network\/v1, without/;
     assertRefused({ baseUrl: wrong }, message);
   }

@@ -24,7 +24,8 @@ async function outcomeOf(
   network: PartnerNetwork,
   { listing = 'brands', params = {} }: Call,
 ): Promise<Driven> {
-  const [pages, records]: [string[][], object[]] = [[], []];
+  const pages: string[][] = [];
+  const records: object[] = [];
   let cursor: string | null = null;
   const arrived = () => ({ pages, records, cursor });
   try {

@@ -55,15 +55,16 @@ async function fill(store: Store, scenarios: readonly { readonly name: ScenarioN
   const times = { created_at, updated_at: created_at };
   const accounts = [];
   for (const { name } of scenarios) {
-    const [partner_id, grant_id, apiKey] = [newId('PARTNER'), newId('GRANT'), newApiKey('sandbox')];
-    accounts.push({ name, partner_id, grant_id, apiKey });
+    const partner_id = newId('PARTNER');
+    const apiKey = newApiKey('sandbox');
+    accounts.push({ name, partner_id, grant_id: newId('GRANT'), apiKey });
     await store.createPartner({ id: partner_id, name, created_at }, by);
     const scopes = ['BALANCES_READ', 'BRANDS_READ'] as const;
     const key = { id: newId('KEY'), partner_id, name, scopes, last_four: apiKey.slice(-4), created_at };
     await store.createKey(key, digestOfKey(apiKey), by);
     const brands = numbers.map((number) => {
-      const [id, name] = [newId('BRAND'), `Shop ${number}`];
-      return { partner_id, id, name, reference_id: `shop-${number}`, ...times };
+      const own = { id: newId('BRAND'), name: `Shop ${number}`, reference_id: `shop-${number}` };
+      return { partner_id, ...own, ...times };
     });
     await write(store, 'brands', brands);
   }

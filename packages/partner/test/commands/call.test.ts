@@ -77,7 +77,8 @@ test('calls a sandbox on this machine by default; flags win over variables', () 
 
 /** An output that keeps its texts. */
 function recordedOutput() {
-  const [answers, remarks]: [string[], string[]] = [[], []];
+  const answers: string[] = [];
+  const remarks: string[] = [];
   const all: string[] = [];
   const keep = (texts: string[]) => (text: string) => {
     texts.push(text);

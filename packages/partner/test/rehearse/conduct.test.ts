@@ -42,7 +42,8 @@ for (const listing of listings) {
   test(`the client keeps every promise in a plain loop over ${listing}`, async (t) => {
     const returned = new Map<string, number>();
     const unkept = await unkeptBy(t, listing, async (variables) => {
-      const [apiKey, baseUrl] = [variables.PARTNER_NETWORK_API_KEY!, variables.PARTNER_NETWORK_BASE_URL!];
+      const apiKey = variables.PARTNER_NETWORK_API_KEY!;
+      const baseUrl = variables.PARTNER_NETWORK_BASE_URL!;
       // Many retries, because a busy machine refuses requests of its own accord.
       const network = new PartnerNetwork({ apiKey, baseUrl, timeoutMs: 8_000, maxRetries: 20 });
       const customer_id = variables.PARTNER_NETWORK_CUSTOMER_ID ?? '';

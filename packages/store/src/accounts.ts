@@ -168,15 +168,8 @@ export interface AdminKeyOnFile {
   readonly isRevoked: boolean;
 }
 
-/** Sessions of the console are in cookies. Only those that were ended early are stored. */
-interface Sessions {
-  /** Remembers a session until `endsAt`, when it ends by itself. Forgets those that are past their end. */
-  endSession(digest: Uint8Array, endsAt: string): Promise<void>;
-  isSessionEnded(digest: Uint8Array): Promise<boolean>;
-}
-
 /** As for the keys of partners: each change writes an audit entry, and access only shrinks. */
-export interface AdminKeys extends Sessions {
+export interface AdminKeys {
   /** Stores the author as `created_by`. */
   createAdminKey(key: AdminKey, digest: Uint8Array, by: Author): Promise<void>;
   /** An unknown key costs as much as a known one. */
@@ -186,4 +179,11 @@ export interface AdminKeys extends Sessions {
   revokeAdminKey(id: string, at: string, by: Author): Promise<boolean>;
   /** As `rotateKey`: the new key has the old key's name, role and lifetime. */
   rotateAdminKey(oldId: string, replacement: Replacement, by: Author): Promise<Rotated<AdminKey> | undefined>;
+
+  /**
+   * Sessions of the console are in cookies. Remembers a session that is ended early, until `endsAt`, when it
+   * ends by itself. Forgets those that are past their end.
+   */
+  endSession(digest: Uint8Array, endsAt: string): Promise<void>;
+  isSessionEnded(digest: Uint8Array): Promise<boolean>;
 }

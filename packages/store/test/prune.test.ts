@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { receiptsBounds } from '../../common/src/bounds/service.ts';
 import { byTest } from '../../testkit/fixtures/fixture.ts';
 import { createPruning } from '../src/sql/journal.ts';
-import { plainSql } from '../src/sqlite/engine.ts';
+import { createSql } from '../src/sqlite/engine.ts';
 
 test('two commands that prune at once leave no old row', async () => {
   const db = new DatabaseSync(':memory:');
@@ -12,7 +12,7 @@ test('two commands that prune at once leave no old row', async () => {
   const insert = db.prepare('insert into usage values (?)');
   const count = 3 * receiptsBounds.pruned;
   for (let row = 0; row < count; row += 1) insert.run(String(row).padStart(9, '0'));
-  const { rows } = plainSql(db);
+  const { rows } = createSql(db);
   let selections = 0;
   const { prune } = createPruning(
     async (text, ...values) => {

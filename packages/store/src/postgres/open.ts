@@ -71,7 +71,8 @@ export async function openPostgres(
   const { answersRequests = false, lockMs } = options;
   const named = (url: string) =>
     instance === undefined ? url : urlUnderName(url, `${instancePrefix}${instance}`);
-  const [urls, replicaUrls] = [addresses.map(named), replicaAddresses.map(named)];
+  const urls = addresses.map(named);
+  const replicaUrls = replicaAddresses.map(named);
   const first = await connectToPrimary(urls);
   const migration = await prepareSchema(first.connection, environment, options);
   const isSpread = answersRequests && (await hasCitus(first.connection));

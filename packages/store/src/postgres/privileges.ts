@@ -85,10 +85,10 @@ function dutyOf(held: readonly Held[]): RoleName {
 
 type Service = 'network_serve' | 'network_admin';
 
-export async function privilegesOf(client: Client, given?: Service): Promise<Finding> {
+export async function privilegesOf(client: Client, service?: Service): Promise<Finding> {
   const held: Held[] = (await client.query(heldPrivileges, [tables])).rows;
   if (held.length === 0) return skipped('There are no tables yet.');
-  const duty = given ?? dutyOf(held);
+  const duty = service ?? dutyOf(held);
   const needed: Needed = roles[duty].tables;
   const what = duties[duty];
   const { role, is_read_only, may_create } = held[0]!;

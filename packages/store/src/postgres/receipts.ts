@@ -11,7 +11,7 @@ const insertReceipts: Statement = {
   text: `
     insert into receipts (customer_id, at, request_id, partner_id, key_id, grant_id, outcome)
     select coalesce(customer_id, ''), at, request_id, partner_id, key_id, grant_id, outcome
-    from json_to_recordset($1) as given (
+    from json_to_recordset($1) as listed (
       customer_id text, at timestamptz, request_id uuid, partner_id text, key_id text, grant_id text,
       outcome text
     )
@@ -26,7 +26,7 @@ const upsertKeyUses: Statement = {
   name: 'upsert_key_uses',
   text: `
     insert into key_uses (key_id, used_at)
-    select "keyId", "usedAt" from json_to_recordset($1) as given ("keyId" text, "usedAt" timestamptz)
+    select "keyId", "usedAt" from json_to_recordset($1) as listed ("keyId" text, "usedAt" timestamptz)
     order by "keyId" collate "C"
     on conflict (key_id) do update set used_at = excluded.used_at
     where key_uses.used_at < excluded.used_at
@@ -39,7 +39,7 @@ const addUsage: Statement = {
   text: `
     insert into usage (at, partner_id, key_id, operation, code, count)
     select "from", partner_id, key_id, operation, code, count
-    from json_to_recordset($1) as given (
+    from json_to_recordset($1) as listed (
       "from" timestamptz, partner_id text, key_id text, operation text, code text, count bigint
     )
     order by "from", partner_id collate "C", key_id collate "C", operation collate "C", code collate "C"

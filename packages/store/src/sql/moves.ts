@@ -116,7 +116,8 @@ function partnerOf(rows: readonly Row[]): PartnerWithKeys {
 }
 
 function keyOf({ id, name, last_four, created_at, created_by, expires_at, revoked_at, ...row }: Row): object {
-  const [digest, scopes] = [hex(row.digest), (row.scopes as string).split(' ')];
+  const digest = hex(row.digest);
+  const scopes = (row.scopes as string).split(' ');
   const times = { created_at, created_by, expires_at, revoked_at };
   return withoutNulls({ id, name, digest, last_four, scopes, ...times });
 }

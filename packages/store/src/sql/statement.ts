@@ -31,12 +31,12 @@ export function createConditions() {
     parameter,
     add,
     /**
-     * Adds equalities, the most selective first. Each column has an index. The first given one is used: the
-     * expression keeps the planner from using another one. Returns the column of that index.
+     * Adds equalities, the most selective first. Each column has an index. That of the first field with a
+     * value is used: the expression keeps the planner from using another one. Returns that field.
      */
-    addEqual: (given: Readonly<Record<string, Value | undefined>>): string | undefined => {
-      const used = Object.keys(given).find((column) => given[column] !== undefined);
-      for (const [column, value] of Object.entries(given)) {
+    addEqual: (fields: Fields): string | undefined => {
+      const used = Object.keys(fields).find((column) => fields[column] !== undefined);
+      for (const [column, value] of Object.entries(fields)) {
         add(value, (equal) => `${column === used ? column : `${column} || ''`} = ${equal}`);
       }
       return used;

@@ -40,7 +40,8 @@ export async function backUpSqlite(
   copy: string,
   onInterrupt: OnInterrupt,
 ) {
-  const [source, target] = [resolve(file), resolve(copy)];
+  const source = resolve(file);
+  const target = resolve(copy);
   refuseMissing(source, false);
   try {
     refusePlace(source, target, copy.endsWith('/'));

@@ -71,7 +71,7 @@ export function transaction<Result>(
  * Prepares each statement when it runs: an operator's command runs only a few. `before` runs before each
  * statement or transaction, and throws if the database cannot be used.
  */
-export function plainSql(db: DatabaseSync, before: () => void = () => {}): Sql {
+export function createSql(db: DatabaseSync, before: () => void = () => {}): Sql {
   const run = ([text, ...values]: BoundStatement) => db.prepare(text).all(numbered(values));
   return {
     rows: async (...statement) => {

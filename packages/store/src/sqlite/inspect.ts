@@ -5,7 +5,7 @@ import type { Environment } from '@partner-network/contract/environments';
 import type { Inspected, Place } from '../inspection.ts';
 import { readLastUses } from '../sql/journal.ts';
 import { Unusable } from '../sql/schema.ts';
-import { attempt, plainSql } from './engine.ts';
+import { attempt, createSql } from './engine.ts';
 import {
   errorOfWriting,
   mayRead,
@@ -20,7 +20,8 @@ import { databaseSchema, receiptsSchema, stampOf } from './migrate.ts';
 
 export async function inspectSqlite(file: string, environment: Environment): Promise<Inspected> {
   const path = resolve(file);
-  const [replicas, disks] = [[], placesOf(path)];
+  const replicas: readonly Finding[] = [];
+  const disks = placesOf(path);
   const unopened = inspectFile(path, environment);
   if (unopened !== undefined) return { finding: unopened, replicas, disks };
   try {
@@ -28,7 +29,7 @@ export async function inspectSqlite(file: string, environment: Environment): Pro
     const inspection = {
       engine: 'sqlite' as const,
       currentVersion: databaseSchema.current,
-      rows: plainSql(db).rows,
+      rows: createSql(db).rows,
       stamp: async () => attempt(db, () => stampOf(db)),
       privileges: async () => privilegesOn(path),
       tryWrite: () => tryWrite(path),
@@ -68,7 +69,7 @@ function temporaryFolder(): string {
 async function lastUsesIn(receipts: string, keyIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
   if (!existsSync(receipts)) return new Map();
   using db = openToInspect(receipts);
-  return await readLastUses(plainSql(db).rows, 'json_each($1)', keyIds);
+  return await readLastUses(createSql(db).rows, 'json_each($1)', keyIds);
 }
 
 const writableDisk =

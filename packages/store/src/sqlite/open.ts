@@ -13,7 +13,7 @@ import { createAdminKeys } from '../sql/key-changes.ts';
 import { createExpiry } from '../sql/keys.ts';
 import { createMoves } from '../sql/moves.ts';
 import { emptyLog, shrinkLog } from './disk-space.ts';
-import { plainSql } from './engine.ts';
+import { createSql } from './engine.ts';
 import { cannotOpen, obstacleTo, receiptsFileOf, tryWrite } from './file.ts';
 import { type FileWatch, watchFiles } from './file-watch.ts';
 import { databaseSchema, openCurrent } from './migrate.ts';
@@ -40,7 +40,7 @@ export function openSqlite(file: string, environment: Environment, options: Open
     db = opened.db;
     if (blockMs !== undefined) db.exec(`pragma busy_timeout = ${blockMs}`);
     // What runs for months must notice that its file was replaced: a change would be lost.
-    const sql = plainSql(db, () => watch?.requireNow());
+    const sql = createSql(db, () => watch?.requireNow());
     const receiptsPath = receiptsFileOf(path);
     const requireFile = () => watch?.requireNow(receiptsPath);
     const receipts = createReceipts(path, environment, options, sql.rows, requireFile);

@@ -8,7 +8,7 @@ import { type Author, type Receipt, type Receipts, StoreUnavailable, type Usage 
 import { createReceiptReads, createUsage } from '../sql/journal.ts';
 import type { Sql } from '../sql/statement.ts';
 import { emptyLog, releasePages, shrinkLog } from './disk-space.ts';
-import { plainSql } from './engine.ts';
+import { createSql } from './engine.ts';
 import { cannotOpen, receiptsFileOf } from './file.ts';
 import { openCurrent, receiptsSchema } from './migrate.ts';
 import type { BatchWrite } from './receipts-thread.ts';
@@ -89,7 +89,7 @@ export function createReceipts(
   }
 
   const rows: Sql['rows'] = async (...statement) =>
-    db === undefined && !existsSync(path) ? [] : plainSql(open()).rows(...statement);
+    db === undefined && !existsSync(path) ? [] : createSql(open()).rows(...statement);
 
   const reads = createReceiptReads(rows, 'json_each($1)', audit);
 

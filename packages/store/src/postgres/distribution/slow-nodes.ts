@@ -64,5 +64,5 @@ export const nodesOf = `
   from (
     select value, get_shard_id_for_distribution_column($1::text::regclass, value) as shardid
     from json_array_elements_text($2) offset 0
-  ) as given
+  ) as listed
   join pg_dist_placement using (shardid)`;

@@ -49,7 +49,8 @@ export async function tablesOf(client: Client): Promise<Tables> {
   const { rows } = await client.query(howDistributed, [[...names, ...onCoordinator]]);
   const found = new Map(rows.filter(({ by }) => by !== null).map((row) => [row.name as string, row]));
   const isRight = (name: string) => {
-    const [place, row] = [places[name], found.get(name)];
+    const place = places[name];
+    const row = found.get(name);
     if (place === undefined || row === undefined) return place === row;
     if (place === 'every node') return row.by === place;
     const { by, beside = name } = place;

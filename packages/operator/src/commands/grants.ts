@@ -30,11 +30,11 @@ export const createGrant = changing('grants create', {
   },
   run: async ({ store, values, output, by }) => {
     const { partner, customer, id = newId('GRANT'), 'expires-at': expiresAt } = values;
-    const given = { id, partnerId: partner, customerId: customer, expiresAt };
+    const wanted = { id, partnerId: partner, customerId: customer, expiresAt };
     const remarkDisabled = await disabledRemark(store, partner, 'grant', output);
     const grant = await explainConflict(
       `Customer ${customer} already has a grant ${id}: choose another --id.`,
-      operations.createGrant(store, given, by),
+      operations.createGrant(store, wanted, by),
     );
     remarkDisabled();
     const what = `partner ${partner} may read the balances of customer ${customer}`;

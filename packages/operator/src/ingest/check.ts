@@ -48,9 +48,9 @@ export function createChecker(schema: RecordSchema, { watched = [], ignored = []
         fields[field] = rule(value, field, rejections);
       }
     }
-    const given = Object.keys(record);
-    if (given.length > found) {
-      for (const field of given) {
+    const names = Object.keys(record);
+    if (names.length > found) {
+      for (const field of names) {
         if (rejections.length >= ingestBounds.importRejectionsOfLine) break;
         if (!known.includes(field)) rejections.push(unknownField(field, known));
       }

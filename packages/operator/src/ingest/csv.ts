@@ -117,16 +117,16 @@ export function rejectionsOfHeader({ text, cells: header, flaw }: CsvRow, schema
   if (nameless !== -1) return [csvRejection('nameless', { column: nameless + 1 })];
   const fields = Object.entries(schema.properties);
   const names = fields.map(([field, { type }]) => (type === 'object' ? `${field}.KEY` : field));
-  const given = new Set<string>();
+  const seen = new Set<string>();
   const rejections = header.flatMap((name, index) => {
-    const isRepeated = given.has(name);
-    given.add(name);
+    const isRepeated = seen.has(name);
+    seen.add(name);
     const shown = isKnown(name) || looksLikeName.test(name) ? name : `column ${index + 1}`;
     if (isRepeated) return [rejection('DUPLICATE_KEY', shown)];
     return isKnown(name) ? [] : [unknownField(name, names, shown)];
   });
   // A line that deletes has only an id and a time.
-  const missing = given.has('deleted_at') ? [] : schema.required.filter((field) => !given.has(field));
+  const missing = seen.has('deleted_at') ? [] : schema.required.filter((field) => !seen.has(field));
   const all = [...missing.map((field) => rejection('MISSING_REQUIRED_FIELD', field)), ...rejections];
   return all.slice(0, ingestBounds.importRejectionsOfLine);
 }

@@ -69,16 +69,16 @@ export function readPartner(
 const keysRejection = rejection('INVALID_ENUM_VALUE', 'keys', { allowed: 'a list of keys' });
 
 function readKey(value: unknown): { key: object; rejections: Rejection[] } {
-  const { scopes: given, ...rest } = Object(value) as { scopes?: unknown };
+  const { scopes: keyScopes, ...rest } = Object(value) as { scopes?: unknown };
   const { fields, rejections } = checkKey(typeof value === 'object' ? rest : value);
   if (isDots(fields.id)) rejections.push(dotsRejection('id'));
   const expect = (holds: boolean, field: string, allowed: string) => {
     if (!holds) rejections.push(rejection('INVALID_ENUM_VALUE', field, { allowed }));
   };
-  expect(isListOf(scopes, given), 'scopes', `a list of ${scopes.join(' or ')}`);
+  expect(isListOf(scopes, keyScopes), 'scopes', `a list of ${scopes.join(' or ')}`);
   expect(/^[0-9a-f]{64}$/.test(String(fields.digest)), 'digest', '64 hex digits in lower case');
   expect(/^[0-9A-Za-z]{4}$/.test(String(fields.last_four)), 'last_four', 'the last 4 characters of the key');
-  return { key: { ...fields, scopes: given }, rejections };
+  return { key: { ...fields, scopes: keyScopes }, rejections };
 }
 
 const check = createChecker({

@@ -1,87 +1,71 @@
-import {
-  closeSync,
-  fchmodSync,
-  fstatSync,
-  fsyncSync,
-  openSync,
-  type Stats,
-  statSync,
-  unlinkSync,
-  writeFileSync,
-} from 'node:fs';
+/** The files that an import writes: rejected lines, and an undo file. */
+import fs from 'node:fs';
 import { dirname } from 'node:path';
 import { OperatorError, whyNotWritten } from '@partner-network/common/errors';
 import { type Rejection, withHint } from './rejections.ts';
+
+/** They hold records, so only this user can read them. */
+const mode = 0o600;
 
 export type RejectedFile = ReturnType<typeof openRejectedFile>;
 
 /** Opens a file that gets rejected lines, one JSON object each. Lines that it has already stay. */
 export function openRejectedFile(path: string) {
-  function attempt<Result>(work: () => Result): Result {
-    try {
-      return work();
-    } catch (error) {
-      const reason = whyNotWritten(error);
-      throw new OperatorError(`Cannot write the file of rejected lines ${path}: ${reason}.`, {
-        cause: error,
-      });
-    }
-  }
-  // Records may be confidential, so only this user can read them.
-  const descriptor = attempt(() => openSync(path, 'a', 0o600));
-  const own = fstatSync(descriptor);
-  if (own.isFile()) attempt(() => fchmodSync(descriptor, 0o600));
+  const write = <Result>(work: () => Result) => attempt(`write the file of rejected lines ${path}`, work);
+  const descriptor = write(() => fs.openSync(path, 'a', mode));
+  const own = fs.fstatSync(descriptor);
+  if (own.isFile()) write(() => fs.fchmodSync(descriptor, mode));
   return {
-    add: (line: number, errors: readonly Rejection[], text = ''): void =>
-      attempt(() => {
-        const entry = { line, errors: errors.map(withHint), record: text };
-        writeFileSync(descriptor, `${JSON.stringify(entry)}\n`);
-      }),
-    isSameAs: ({ dev, ino }: Stats): boolean => own.isFile() && dev === own.dev && ino === own.ino,
-    close: (): void => closeSync(descriptor),
+    add: (line: number, errors: readonly Rejection[], text = ''): void => {
+      const entry = { line, errors: errors.map(withHint), record: text };
+      write(() => fs.writeFileSync(descriptor, `${JSON.stringify(entry)}\n`));
+    },
+    isSameAs: ({ dev, ino }: fs.Stats): boolean => own.isFile() && dev === own.dev && ino === own.ino,
+    close: (): void => fs.closeSync(descriptor),
   };
 }
 
 /** Creates the file for the lines that take an import back. The store writes and syncs it. */
 export function openUndoFile(path: string) {
-  const descriptor = create(path);
+  const descriptor = attempt(`create the undo file ${path}`, () => create(path));
   return {
     descriptor,
-    keep: (): void => closeSync(descriptor),
+    keep: (): void => fs.closeSync(descriptor),
     /** Does nothing if the file is not there any more, or if another file has its name. */
     remove: (): void => {
-      const { ino } = fstatSync(descriptor);
-      closeSync(descriptor);
-      if (statSync(path, { throwIfNoEntry: false })?.ino === ino) unlinkSync(path);
+      const { ino } = fs.fstatSync(descriptor);
+      fs.closeSync(descriptor);
+      if (fs.statSync(path, { throwIfNoEntry: false })?.ino === ino) fs.unlinkSync(path);
     },
   };
 }
 
+function create(path: string): number {
+  const descriptor = fs.openSync(path, 'wx', mode);
+  try {
+    syncFolder(dirname(path));
+  } catch (error) {
+    fs.closeSync(descriptor);
+    fs.unlinkSync(path);
+    throw error;
+  }
+  return descriptor;
+}
+
 /** The name of a new file must survive a power failure, too. */
 function syncFolder(path: string): void {
-  const folder = openSync(path, 'r');
+  const folder = fs.openSync(path, 'r');
   try {
-    fsyncSync(folder);
+    fs.fsyncSync(folder);
   } finally {
-    closeSync(folder);
+    fs.closeSync(folder);
   }
 }
 
-function create(path: string): number {
+function attempt<Result>(what: string, work: () => Result): Result {
   try {
-    // Only this user can read it: it holds records.
-    const descriptor = openSync(path, 'wx', 0o600);
-    try {
-      syncFolder(dirname(path));
-    } catch (error) {
-      closeSync(descriptor);
-      unlinkSync(path);
-      throw error;
-    }
-    return descriptor;
+    return work();
   } catch (error) {
-    throw new OperatorError(`Cannot create the undo file ${path}: ${whyNotWritten(error)}.`, {
-      cause: error,
-    });
+    throw new OperatorError(`Cannot ${what}: ${whyNotWritten(error)}.`, { cause: error });
   }
 }

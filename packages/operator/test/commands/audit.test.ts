@@ -76,7 +76,8 @@ test('the actor is the flag or the variable; a list is filtered by the flag alon
     const { stdout } = await line.run(['audit', 'list', '--json', ...words], { variables });
     return (JSON.parse(stdout) as Entry[]).map(({ actor, action }) => `${actor}: ${action}`);
   };
-  const [enabled, disabled] = ['Ève 🦊: partners enable', 'deploy: partners disable'];
+  const enabled = 'Ève 🦊: partners enable';
+  const disabled = 'deploy: partners disable';
   assert.deepEqual(await list('--since', '1h'), [enabled, disabled, 'tester@test: sandbox']);
   assert.deepEqual(await list('--actor', 'deploy'), [disabled]);
   assert.deepEqual(await list('--action', 'partners enable', '--target', 'acme'), [enabled]);

@@ -188,7 +188,8 @@ test('imports no partners from a file with a wrong line, and reports the line', 
 });
 
 test('a dry run counts what the real run changes, and finds its conflicts', async (t) => {
-  const [line, other] = [await withPartners(t, ['acme', 'zenith']), await withPartners(t, ['acme'])];
+  const line = await withPartners(t, ['acme', 'zenith']);
+  const other = await withPartners(t, ['acme']);
   await line.json('keys', 'create', '--partner', 'acme', '--scope', 'BRANDS_READ', '--actor', 'eve');
   const { stdout: input } = await line.run(['partners', 'export']);
   const bring = async (...words: string[]) => {
@@ -199,8 +200,12 @@ test('a dry run counts what the real run changes, and finds its conflicts', asyn
     return JSON.parse(stdout);
   };
   const expected = {
-    ...{ partners: 2, keys: 1, created: { partners: 1, keys: 1 } },
-    ...{ changed: { partners: 0, keys: 0 }, unchanged: { partners: 1, keys: 0 }, not_applied: [] },
+    partners: 2,
+    keys: 1,
+    created: { partners: 1, keys: 1 },
+    changed: { partners: 0, keys: 0 },
+    unchanged: { partners: 1, keys: 0 },
+    not_applied: [],
   };
   assert.deepEqual(await bring('--dry-run'), expected);
   assert.deepEqual(await bring(), expected);
@@ -222,7 +227,8 @@ test('a dry run counts what the real run changes, and finds its conflicts', asyn
 });
 
 test('carries erasures to another database with their times, and says what it deleted', async (t) => {
-  const [line, other] = [await withPartners(t, ['acme']), await withPartners(t, ['acme'])];
+  const line = await withPartners(t, ['acme']);
+  const other = await withPartners(t, ['acme']);
   for (const { inside } of [line, other]) await inside((store) => store.createGrant(grant, byTest));
   assert.match((await line.run(['export', 'erasures'])).stderr, /^This database has no erasures, /);
   await line.json('customers', 'erase', 'alice', '--yes');

@@ -99,7 +99,8 @@ test(
 );
 
 test('refuses to serve with the receipts of another environment', limits, async (t) => {
-  const [line, other] = [commandLine(t), commandLine(t)];
+  const line = commandLine(t);
+  const other = commandLine(t);
   await line.inside((store) => store.recordReceipts([receiptAt(0)]), 'production');
   await other.inside(async () => {}, 'sandbox');
   renameSync(`${line.databasePath}-receipts`, `${other.databasePath}-receipts`);
@@ -115,7 +116,8 @@ const daysAgo = (days: number, more: Partial<Receipt> = {}) =>
 test('lists receipts newest first, by partner, customer and time, up to a limit', limits, async (t) => {
   const line = await withPartners(t, ['acme', 'zenith']);
   const { customer_id: _, ...ofNobody } = daysAgo(2, { partner_id: 'zenith', outcome: 'RATE_LIMITED' });
-  const [yesterday, before] = [daysAgo(1), daysAgo(3, { customer_id: 'zoe' })];
+  const yesterday = daysAgo(1);
+  const before = daysAgo(3, { customer_id: 'zoe' });
   await line.inside((store) => store.recordReceipts([before, ofNobody, yesterday]));
   const list = (...words: string[]) => line.json<Receipt[]>('receipts', 'list', ...words);
   assert.deepEqual(await list(), [yesterday, ofNobody, before]);
@@ -138,7 +140,8 @@ test('lists the receipts of a key, and reports an unknown key', limits, async (t
   const line = await withPartners(t, ['acme']);
   const create = ['keys', 'create', '--partner', 'acme', '--scope', 'BALANCES_READ'];
   const { id } = await line.json<{ id: string }>(...create);
-  const [itsOwn, other] = [daysAgo(1, { key_id: id }), daysAgo(2)];
+  const itsOwn = daysAgo(1, { key_id: id });
+  const other = daysAgo(2);
   await line.inside((store) => store.recordReceipts([itsOwn, other]));
   assert.deepEqual(await line.json('receipts', 'list', '--key', id), [itsOwn]);
   // Without an error, a mistyped id would look like an unused key.
@@ -195,7 +198,8 @@ test('removes receipts that are less than 30 days old only with --yes', limits, 
 
 test('finds a receipt by its request, and refused requests by their code', limits, async (t) => {
   const line = commandLine(t);
-  const [granted, refused] = [daysAgo(1), daysAgo(2, { outcome: 'GRANT_REVOKED' })];
+  const granted = daysAgo(1);
+  const refused = daysAgo(2, { outcome: 'GRANT_REVOKED' });
   await line.inside((store) => store.recordReceipts([granted, refused]));
   const list = (...words: string[]) => line.json<Receipt[]>('receipts', 'list', ...words);
   assert.deepEqual(await list('--request-id', granted.request_id.toUpperCase()), [granted]);
@@ -227,7 +231,12 @@ test('says what is wrong with a time, a number and a duration', limits, async (t
 
 const hourAgo = (hours: number) => startOf(toTime(Date.now() - hours * 3_600_000), 'hour');
 const countOf = (from: string, more: Partial<UsageCount> = {}): UsageCount => ({
-  ...{ from, partner_id: 'acme', key_id: 'KEY_1', operation: 'listBrands', code: 'OK', count: 1 },
+  from,
+  partner_id: 'acme',
+  key_id: 'KEY_1',
+  operation: 'listBrands',
+  code: 'OK',
+  count: 1,
   ...more,
 });
 
@@ -253,7 +262,9 @@ test('usage list counts each answer of a found key by its operation and code', a
 
 test('usage list filters by partner, key and time, and says if there is more', async (t) => {
   const line = await withPartners(t, ['acme', 'zenith']);
-  const [now, before, old] = [hourAgo(0), hourAgo(1), hourAgo(50 * 24)];
+  const now = hourAgo(0);
+  const before = hourAgo(1);
+  const old = hourAgo(50 * 24);
   await line.inside((store) =>
     store.recordUsage([
       countOf(now),

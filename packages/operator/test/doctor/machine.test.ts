@@ -44,7 +44,8 @@ test('without an instance at the operations address, nothing is claimed', async 
   assertFinding(await checkReceipts({ 'ops-host': '::', 'ops-port': 1 }), 'skipped', /localhost:1,/);
 });
 
-const [mb, gb] = [1_048_576, 1_073_741_824];
+const mb = 1_048_576;
+const gb = 1_073_741_824;
 
 test('a disk is full below 16 MB, and nearly full below a tenth and 10 GB', () => {
   for (const [freeBytes, allBytes, status, said] of [

@@ -86,7 +86,11 @@ test('health probes that come within a second share one check', async (t) => {
 });
 
 const balanceLine = `${JSON.stringify({
-  ...{ customer_id: 'tried', id: 'B1', type: 'CHECKING', currency: 'USD', amount: 1 },
+  customer_id: 'tried',
+  id: 'B1',
+  type: 'CHECKING',
+  currency: 'USD',
+  amount: 1,
   updated_at: '2026-02-01T00:00:00Z',
 })}\n`;
 

@@ -62,7 +62,8 @@ for (const engine of ['sqlite', 'postgres']) {
       NOT_SQUARE: 'Crop the image to a square: it is 300 pixels wide and 256 pixels high.',
     };
     const errors = (...codes: (keyof typeof details)[]) => ({
-      ...{ status: codes.length === 0 ? 'ok' : 'faulty', host: '127.0.0.1' },
+      status: codes.length === 0 ? 'ok' : 'faulty',
+      host: '127.0.0.1',
       errors: codes.map((code) => ({ code, detail: details[code] })),
     });
     const size = { format: 'png', width: 256, height: 256 };

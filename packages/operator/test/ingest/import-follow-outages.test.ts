@@ -96,7 +96,8 @@ test('abandons an attempt that gets no answer, lets go of its connection, and ma
 test('gets past connections to Postgres that a firewall has silently cut', async (t) => {
   const url = new URL(await migratedDatabase(t));
   const proxy = await startNetwork(t, { port: Number(url.port) });
-  [url.hostname, url.port] = ['127.0.0.1', String(proxy.port)];
+  url.hostname = '127.0.0.1';
+  url.port = String(proxy.port);
   const store = await openStore(parseDatabaseUrl(url.href)!, 'sandbox', toFollow);
   t.after(() => store.close());
   const { feed, withOutages } = await openScene(t);

@@ -82,7 +82,8 @@ async function killImports(
     const where = ['--database', url, '--environment', environment];
     const words = (file: string, ...more: string[]) => ['import', 'balances', file, ...where, ...more];
     const flags = deletesMissing ? ['--delete-missing', '--yes'] : [];
-    const [first, second] = [join(folder, 'first.jsonl'), join(folder, 'second.jsonl')];
+    const first = join(folder, 'first.jsonl');
+    const second = join(folder, 'second.jsonl');
     writeFileSync(
       first,
       linesOf(rows, 1, (index) => index % 2 === 0),

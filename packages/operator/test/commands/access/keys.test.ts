@@ -212,7 +212,8 @@ test('shows when a key was last used', async (t) => {
   const old = await createKey(line);
   const { id } = await line.json<CreatedKey>('keys', 'rotate', old.id);
   await createKey(line);
-  const [before, after] = ['2026-06-01T12:34:00.000Z', '2026-06-02T12:34:00.000Z'];
+  const before = '2026-06-01T12:34:00.000Z';
+  const after = '2026-06-02T12:34:00.000Z';
   const uses = [
     { keyId: old.id, usedAt: before },
     { keyId: id, usedAt: after },
@@ -247,7 +248,10 @@ test('finds a key from standard input, and never prints it', async (t) => {
   const find = (input: string, ...words: string[]) => line.run(['keys', 'find', ...words], { input });
   const found = await find(`${key}\n`, '-', '--json');
   assert.partialDeepStrictEqual(JSON.parse(found.stdout), {
-    ...{ id, partner_id: 'acme', status: 'active', last_used_at: usedAt },
+    id,
+    partner_id: 'acme',
+    status: 'active',
+    last_used_at: usedAt,
   });
   const { stdout } = await find(key, '-');
   assert.match(

@@ -7,7 +7,7 @@ import {
 } from '@partner-network/contract/admin/operations';
 import type { Exchange } from '@partner-network/http/handle';
 import { refusal } from '@partner-network/http/refusal';
-import type { Cursors } from '@partner-network/service/cursors';
+import type { SealedBox } from '@partner-network/service/cursors';
 import { type AdminKeyOnFile, ExpiryNotInFuture, type Store, whileLocked } from '@partner-network/store/port';
 import { timeRejection } from '../ingest/rejections.ts';
 import { IdConflict, Missing } from '../operations/errors.ts';
@@ -22,7 +22,7 @@ import { authorOf, createBodyCheck, type Fields, type Given } from './request.ts
 /** What operations work with. */
 export interface CallParts {
   readonly store: Store;
-  readonly cursors: Cursors;
+  readonly box: SealedBox;
   readonly batches: BatchSender;
 }
 
@@ -40,7 +40,7 @@ export type AnswerOf<Id extends AdminOperationId> = Awaited<ReturnType<(typeof h
 
 export type Calls = ReturnType<typeof createCalls>;
 
-export function createCalls({ store, cursors, batches }: CallParts) {
+export function createCalls({ store, box, batches }: CallParts) {
   const checks = Object.fromEntries(
     Object.entries(adminOperations).map(([id, operation]) => [id, createBodyCheck(operation)]),
   );
@@ -63,7 +63,7 @@ export function createCalls({ store, cursors, batches }: CallParts) {
       body,
       batches,
       by: (action) => authorOf(key, action, exchange, body.reason as string | undefined),
-      page: (read) => readPage(cursors, id, query, read),
+      page: (read) => readPage(box, id, query, read),
     };
     // Beside a feed, which locks the embedded database again and again, a revocation is not refused. Postgres
     // waits by itself. Nothing is doubled: a handler changes something once, and a lock fails before that.
@@ -76,20 +76,24 @@ export function createCalls({ store, cursors, batches }: CallParts) {
 
 /** Reads a page. Its cursor is bound to the operation and to all parameters but `limit`. */
 async function readPage<R extends object>(
-  cursors: Cursors,
-  endpoint: string,
+  { seal, open }: SealedBox,
+  operation: string,
   { cursor, limit, ...values }: Fields,
   read: (query: ListQuery) => Promise<Page<R>>,
 ): Promise<Listed<R>> {
   const filters = Object.entries(values).flatMap(([name, value]) =>
     value === undefined ? [] : [name, String(value)],
   );
-  const scope = { endpoint, partnerId: '', filters };
-  const after = () =>
-    (cursor === undefined ? undefined : JSON.parse(cursors.open(scope, String(cursor)).after)) as never;
+  // The empty text stands where cursors of partners have their partner.
+  const sealedFor = [operation, '', ...filters] as const;
+  const after = () => {
+    if (cursor === undefined) return undefined as never;
+    const position = open(sealedFor, String(cursor));
+    if (position === undefined) throw refusal('INVALID_CURSOR', {}, 'cursor');
+    return JSON.parse(position) as never;
+  };
   const { records, next } = await read({ values, limit: Number(limit), after });
-  const sealed = () => cursors.seal(scope, { after: JSON.stringify(next), walPosition: 0n });
-  return { records, ...(next !== undefined && { cursor: sealed() }) };
+  return { records, ...(next !== undefined && { cursor: seal(sealedFor, JSON.stringify(next)) }) };
 }
 
 /** Turns what an operation throws into a refusal. */

@@ -83,9 +83,10 @@ export async function openAdmin(
         examining = undefined;
       }));
   const isOnlyLocal = [originOf(host, port), publicUrl ?? originOf(host, port)].every(isLocal);
-  const call = createCalls({ store, cursors, batches });
+  const { box } = cursors;
+  const call = createCalls({ store, box, batches });
   const parts = { identify: createIdentify(store, journal), call, batches, publicUrl: ownUrl };
-  const console = createConsole({ ...parts, store, box: cursors.box, journal, log, examine });
+  const console = createConsole({ ...parts, store, box, journal, log, examine });
   const routes = createAdminRoutes(parts, console, isOnlyLocal);
   const site = { routes, log, requests, notFound: unknownPath };
   const { unreadCharacters } = httpBounds;

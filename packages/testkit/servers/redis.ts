@@ -31,8 +31,6 @@ export const needsRedis = { timeout: 60_000, skip: skipWithoutAny };
 /** Options of a test that stops its Redis, or needs it for itself. */
 export const needsOwnRedis = { timeout: 60_000, skip: skipWithoutOwn };
 
-/** The same, for a test that takes too long for `npm test`. */
-
 /** A Redis that other tests may use at the same time. */
 export async function redisUrl(t: TestContext): Promise<string> {
   return sharedUrl ?? (await startRedis(t)).url;

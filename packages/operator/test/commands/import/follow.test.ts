@@ -53,6 +53,26 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   });
 }
 
+test('after it was killed, a feed has all lines once they are sent again', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const ids = Array.from({ length: 90 }, (_, index) => `b${String(index).padStart(2, '0')}`);
+  for (const killedAt of [1, 40]) {
+    const { child, ended } = startFeed(t, line);
+    child.stdin.on('error', () => {});
+    for (const id of ids.slice(0, killedAt + 40)) child.stdin.write(brandLine(id));
+    await until(20_000, async () => (await countBrands(line)) >= killedAt);
+    child.kill('SIGKILL');
+    assert.deepEqual(await ended, [null, 'SIGKILL']);
+  }
+  const { child, said, ended } = startFeed(t, line);
+  child.stdin.end(ids.map(brandLine).join(''));
+  assert.deepEqual(await ended, [0, null]);
+  const [, written = '', unchanged = ''] = /^90 read, (\d+) written, (\d+) unchanged/.exec(said.stdout)!;
+  assert.equal(Number(written) + Number(unchanged), 90);
+  assert.ok(Number(unchanged) >= 40, said.stdout);
+  assert.equal(await countBrands(line), 90);
+});
+
 test('goes on when nobody reads its standard error any more', async (t) => {
   const line = await withPartners(t, ['acme']);
   const { child, said, ended } = startFeed(t, line);

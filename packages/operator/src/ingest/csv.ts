@@ -88,13 +88,13 @@ function integerOf(cell: string): number | InexactNumber {
 }
 
 /** Where the cells of a column go: into a field, or under a key of a field that is a map. */
-export interface Column {
+interface Column {
   readonly field: string;
   readonly key?: string;
   readonly isInteger: boolean;
 }
 
-export function columnOf(name: string, { properties }: RecordSchema): Column | undefined {
+function columnOf(name: string, { properties }: RecordSchema): Column | undefined {
   const dot = name.indexOf('.');
   const field = dot === -1 ? name : name.slice(0, dot);
   const type = Object.hasOwn(properties, field) ? properties[field]!.type : undefined;
@@ -104,7 +104,7 @@ export function columnOf(name: string, { properties }: RecordSchema): Column | u
 }
 
 /** Lists every rejection of the header. With a rejected header no row can be understood. */
-export function rejectionsOfHeader({ text, cells: header, flaw }: CsvRow, schema: RecordSchema): Rejection[] {
+function rejectionsOfHeader({ text, cells: header, flaw }: CsvRow, schema: RecordSchema): Rejection[] {
   const isKnown = (name: string) => columnOf(name, schema) !== undefined;
   // Some spreadsheets separate by semicolons or tabs.
   const otherNames = text.replaceAll('"', '').trim().split(/[;\t]/);
@@ -134,7 +134,7 @@ export function rejectionsOfHeader({ text, cells: header, flaw }: CsvRow, schema
 /** A text that does not look like a field's name may be a value: only its column number is reported. */
 const looksLikeName = /^[A-Za-z_][A-Za-z0-9_. -]{0,63}$/;
 
-export interface CsvRow {
+interface CsvRow {
   /** The number of the line on which the row starts. */
   readonly line: number;
   /** All lines of the row. */
@@ -149,7 +149,7 @@ export interface CsvRow {
 }
 
 /** Memory is bounded by one row. */
-export function createRowReader() {
+function createRowReader() {
   let open: CsvRow | undefined;
   return {
     /** Takes the next line. Returns its row, or undefined if a quoted cell continues on the next line. */

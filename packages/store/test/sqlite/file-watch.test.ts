@@ -92,7 +92,7 @@ test('keeps the log of a replaced file away from the new file', async (t) => {
   await again.close();
 });
 
-test('a feed counts no lines as written to a file that was replaced or removed', async (t) => {
+test('a feed neither writes to a file that was replaced or removed, nor reads it', async (t) => {
   const path = join(temporaryFolder(t), 'test.db');
   await filled(path);
   const feed = openSqlite(path, 'sandbox', toFollow);
@@ -104,6 +104,8 @@ test('a feed counts no lines as written to a file that was replaced or removed',
   rmSync(path);
   await assert.rejects(run.write({ mode: 'keep' }), /test\.db was removed/);
   await run.end();
+  // What `audit list --follow` reads.
+  await assert.rejects(feed.followAudit({ last: 0, missing: [] }, 1), /test\.db was removed/);
 });
 
 test('counts no receipts as written if the file goes while they are written', async (t) => {

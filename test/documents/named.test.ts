@@ -133,5 +133,11 @@ test('every npm command and path that a page for contributors names exists', () 
       }
     }
     for (const [path] of paths) assert.ok(files.includes(path), `${page}: ${path}`);
+    // Short for packages/PACKAGE/src/…
+    for (const [, name, rest = ''] of read(page).matchAll(/(?<![\w/])([a-z]+)\/([\w/-]+\.ts)\b/g)) {
+      const path = `packages/${name}/${/^(src|test)\//.test(rest) ? '' : 'src/'}${rest}`;
+      const isPackage = files.includes(`packages/${name}/package.json`);
+      assert.ok(!isPackage || files.includes(path), `${page}: ${name}/${rest}`);
+    }
   }
 });

@@ -17,9 +17,9 @@ import {
 } from './world.ts';
 
 /** Brands by partner, balances by customer, grants by partner and customer, keys by partner. */
-export type Table = 'brands' | 'balances' | 'grants' | 'keys';
+type Table = 'brands' | 'balances' | 'grants' | 'keys';
 
-export interface Change {
+interface Change {
   readonly fromMs: number;
   sureMs: number;
   /** The JSON that clients get; "active" for grants and keys; undefined if the row does not exist. */

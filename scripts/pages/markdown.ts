@@ -1,5 +1,4 @@
 /** Markdown for generated pages. */
-import { wrap } from '../../packages/common/src/command-line/help.ts';
 
 /** A table with one row for each record. A pipe in a cell would end the cell. */
 export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -18,9 +17,4 @@ export function withCode(sentence: string): string {
     /--[a-z]+(?:-[a-z]+)*|\b[A-Z]+(?:_[A-Z]+)+\b|\b(?:sqlite|postgres|rediss?|https?):[^\s,;]*[^\s,;.]/g,
     code,
   );
-}
-
-/** Wraps a paragraph at the width of the documents. */
-export function paragraph(text: string): string {
-  return `${wrap(text, 100).join('\n')}\n`;
 }

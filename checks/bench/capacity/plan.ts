@@ -19,7 +19,7 @@ export interface Inputs {
   readonly decision: number;
 }
 
-export interface Load {
+interface Load {
   readonly partners: number;
   /** Requests to list brands a second of each partner. */
   readonly perSecond: number;
@@ -46,7 +46,7 @@ function firstShare(perSecond: number, spanSeconds: number): number {
 
 const cores = (perSecond: number, microseconds: number) => (halfBusy * perSecond * microseconds) / 1_000_000;
 
-export function planOf(inputs: Inputs, { partners, perSecond }: Load) {
+function planOf(inputs: Inputs, { partners, perSecond }: Load) {
   const requests = partners * perSecond;
   let instances = fewestInstances;
   let lookups = requests;

@@ -39,7 +39,7 @@ function* balances(owner: Owner, content: Content, rows: number): Generator<stri
 }
 
 /** The median seconds of each step. */
-export type Steps = Readonly<Record<string, number>>;
+type Steps = Readonly<Record<string, number>>;
 
 export async function measureChanges(engine: Engine, rows: number, rounds: number): Promise<Steps> {
   const folder = temporaryFolder(wholeRun);

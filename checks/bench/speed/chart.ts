@@ -23,7 +23,7 @@ function axisFor(values: readonly number[]): { readonly from: number; readonly t
 }
 
 /** The position of a value on the axis, from 0 to 1. */
-export function placeOf(value: number, { from, to }: ReturnType<typeof axisFor>): number {
+function placeOf(value: number, { from, to }: ReturnType<typeof axisFor>): number {
   return Math.log10(value / from) / Math.log10(to / from);
 }
 

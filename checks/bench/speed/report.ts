@@ -6,7 +6,7 @@ import type { Contender, Cost } from './contenders/contenders.ts';
 import { type Measured, ratiosOf, type Verdict } from './goals.ts';
 
 /** A contender and the cost of its requests. */
-export interface Row {
+interface Row {
   readonly id: string;
   readonly name: string;
   readonly us: Spread | undefined;

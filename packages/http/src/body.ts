@@ -5,7 +5,7 @@ import type { Exchange } from './handle.ts';
 import { type Refusal, refusal, refusalSaying } from './refusal.ts';
 import { headerValues } from './request.ts';
 
-export interface BodyLimits {
+interface BodyLimits {
   readonly bytes: number;
   readonly ms: number;
   /** Thrown if the body is larger, packed or unpacked. */

@@ -32,7 +32,7 @@ function helpOfCommand({ name, summary, examples }: Entry, command: Command, col
 const exitFailure = 1;
 
 /** Where a command prints. */
-export type Streams = Pick<NodeJS.Process, 'stdout' | 'stderr'>;
+type Streams = Pick<NodeJS.Process, 'stdout' | 'stderr'>;
 
 function outputTo({ stdout, stderr }: Streams): Output {
   /** Whether the command streams, and so has nothing left to do once the reader of a pipe stops. */

@@ -11,7 +11,7 @@ import { type CursorKey, type Store, StoreUnavailable } from '@partner-network/s
 import type { Logger } from 'pino';
 
 /** What a cursor is bound to. With any other value it does not open. */
-export interface CursorScope {
+interface CursorScope {
   readonly endpoint: string;
   readonly partnerId: string;
   readonly filters: readonly (string | number | undefined)[];

@@ -13,7 +13,7 @@ export function pythonThatRuns(line: string): string | undefined {
 }
 
 const isNew = 'import sys; sys.exit(sys.version_info < (3, 10))';
-export const python = pythonThatRuns(isNew) ?? '';
+const python = pythonThatRuns(isNew) ?? '';
 export const needsPython = { skip: python === '' && 'Python 3.10 or later is not installed' };
 
 interface PythonSurroundings {

@@ -9,7 +9,7 @@ const readers = 2;
 /** A pause after each walk, so that reading does not take the CPU of the followers. */
 const readerPauseMs = 10;
 
-export interface Page {
+interface Page {
   readonly records: readonly Fields[];
   /** What the next page is requested with. Absent on the last page. */
   readonly next?: string | undefined;

@@ -15,7 +15,7 @@ export const releases: readonly string[] = readdirSync(join(root, 'test/releases
   .filter((name) => /^\d+\.\d+\.\d+$/.test(name))
   .toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true }));
 
-export const fileOf = (release: string, name: string) => join(root, 'test/releases', release, name);
+const fileOf = (release: string, name: string) => join(root, 'test/releases', release, name);
 
 const unzipped = (release: string, name: string) => gunzipSync(readFileSync(fileOf(release, `${name}.gz`)));
 

@@ -6,7 +6,7 @@ import { fileVariable, type Option, type Options, Problem, type Values } from '.
 /** Environment variables by name. */
 type Variables = Readonly<Record<string, string | undefined>>;
 
-export interface Argument {
+interface Argument {
   readonly name: string;
   readonly help: string;
   readonly isOptional?: boolean;

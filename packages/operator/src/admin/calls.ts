@@ -20,14 +20,14 @@ import { notFound, refusalOfBody } from './refusals.ts';
 import { authorOf, createBodyCheck, type Fields, type Given } from './request.ts';
 
 /** What operations work with. */
-export interface CallParts {
+interface CallParts {
   readonly store: Store;
   readonly box: SealedBox;
   readonly batches: BatchSender;
 }
 
 /** Who runs an operation, and for which request. */
-export interface Caller {
+interface Caller {
   readonly key: AdminKeyOnFile;
   readonly exchange: Exchange;
 }

@@ -37,13 +37,13 @@ export interface ListQuery {
 }
 
 /** Where a page begins, and how many records are read. */
-export interface Part {
+interface Part {
   readonly after: never;
   readonly limit: number;
 }
 
 /** Reads one record more than the page has, to know whether another page follows. */
-export async function pageOf<R extends object>(
+async function pageOf<R extends object>(
   { limit, after }: ListQuery,
   read: (part: Part) => Promise<readonly R[]>,
   positionOf: (record: R) => unknown,

@@ -44,7 +44,7 @@ export const adminSettings = addedIn('0.2.0', {
   'drain-delay': drainDelay,
 });
 
-export type AdminConfig = Values<typeof adminSettings>;
+type AdminConfig = Values<typeof adminSettings>;
 
 export function conflictsOfAdmin(config: AdminConfig): string[] {
   return isOnePort(config)

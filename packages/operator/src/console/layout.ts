@@ -49,7 +49,7 @@ const places = {
   audit: 'Audit log',
   health: 'Health',
 } as const;
-export type Place = keyof typeof places;
+type Place = keyof typeof places;
 
 export interface Frame {
   readonly environment: Environment;

@@ -5,7 +5,7 @@ import { type Html, html, type Value } from './html.ts';
 import { code, idLink, linkTo, pathTo, plural, table } from './parts.ts';
 import type { Visit } from './visit.ts';
 
-export interface Span {
+interface Span {
   readonly title: string;
   readonly unit: 'hour' | 'day';
   /** The beginnings of the hours or days, oldest first. */
@@ -15,7 +15,7 @@ export interface Span {
 const lengthMs = { hour: 3_600_000, day: 86_400_000 };
 
 /** The last hours or days of UTC, the current one included. */
-export function spanOf(title: string, unit: Span['unit'], count: number, nowMs: number): Span {
+function spanOf(title: string, unit: Span['unit'], count: number, nowMs: number): Span {
   const last = nowMs - (nowMs % lengthMs[unit]);
   const starts = Array.from({ length: count }, (_, index) =>
     new Date(last - (count - 1 - index) * lengthMs[unit]).toISOString(),
@@ -40,7 +40,7 @@ interface Series {
 }
 
 /** The codes of refusals, the most frequent first. */
-export function rankedCodes(usage: readonly UsageCount[]): string[] {
+function rankedCodes(usage: readonly UsageCount[]): string[] {
   const totals = new Map<string, number>();
   for (const { code, count } of usage) totals.set(code, (totals.get(code) ?? 0) + count);
   totals.delete('OK');
@@ -69,11 +69,7 @@ function seriesOf(usage: readonly UsageCount[], ranked: readonly string[]): Seri
 }
 
 /** `ranked` gives the codes their colors, so that charts side by side have the same. */
-export function chart(
-  { title, unit, starts }: Span,
-  usage: readonly UsageCount[],
-  ranked: readonly string[],
-): Html {
+function chart({ title, unit, starts }: Span, usage: readonly UsageCount[], ranked: readonly string[]): Html {
   const series = seriesOf(usage, ranked);
   const heading = html`<h3>${title}</h3>`;
   if (series.length === 0)

@@ -72,7 +72,7 @@ export function newSecret({ newText }: KeyKind<AnyKey>, { environment }: Store) 
   return { secret, last_four: secret.slice(-4), digest: digestOfKey(secret) };
 }
 
-export interface NewKey {
+interface NewKey {
   readonly id: string;
   readonly partnerId: string;
   readonly scopes: readonly Scope[];
@@ -129,7 +129,7 @@ export async function putKey(store: Store, given: NewKey, by: Author): Promise<I
   return { key: stored };
 }
 
-export interface Rotation {
+interface Rotation {
   readonly id: string;
   readonly replaces: string;
   readonly overlapSeconds: number;

@@ -16,7 +16,7 @@ import { openTestDatabase, serveOptions } from '../../../testkit/service/databas
 import { keepKey, watchedLog } from '../../../testkit/watch/logs.ts';
 import { openAdmin } from '../../src/console/serve.ts';
 
-export interface Sent {
+interface Sent {
   readonly role?: AdminRole;
   readonly key?: string;
   readonly method?: string;
@@ -27,7 +27,7 @@ export interface Sent {
 // biome-ignore lint/suspicious/noExplicitAny: a test reads any field of an answer.
 export type Body = any;
 
-export interface Answer {
+interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Body;

@@ -7,7 +7,7 @@ import { adminKeys } from '../../../testkit/admin/started.ts';
 import { keepSecret } from '../../../testkit/watch/logs.ts';
 import { adminScene } from '../admin/scene.ts';
 
-export interface Answer {
+interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -16,7 +16,7 @@ export interface Answer {
 }
 
 type Sent = Readonly<Record<string, string>>;
-export type FormFields = Readonly<Record<string, string>> | readonly (readonly [string, string])[];
+type FormFields = Readonly<Record<string, string>> | readonly (readonly [string, string])[];
 
 async function answerOf(response: Response): Promise<Answer> {
   const text = await response.text();
@@ -72,7 +72,7 @@ export function browserAt(address: string, cookie = '') {
 
 export type TestBrowser = ReturnType<typeof browserAt>;
 
-export function tokenIn(page: string): string {
+function tokenIn(page: string): string {
   return /name="token" value="([\w-]+)"/.exec(page)?.[1] ?? '';
 }
 

@@ -19,7 +19,7 @@ const checkers = {
   grants: createChecker(kinds.grants.schema),
 };
 
-export interface Outcome {
+interface Outcome {
   readonly fields: Record<string, unknown>;
   readonly rejections: (readonly [string | undefined, string])[];
 }

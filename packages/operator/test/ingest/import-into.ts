@@ -12,8 +12,6 @@ import {
 } from '../../src/ingest/import.ts';
 import { readJsonLines } from '../../src/ingest/json.ts';
 
-export const money = { customer_id: 'alice', type: 'CHECKING', currency: 'USD' };
-
 export async function openEmpty(t: TestContext): Promise<Store> {
   const { store } = await openTestDatabase(t, 'partners', async (store) => {
     for (const id of ['acme', 'zenith'])

@@ -19,7 +19,7 @@ export const allCases: readonly Case[] = [records, pages, parameters, access, ht
 export const casesOf = (profile: 'specification' | 'decisions') =>
   allCases.filter(({ section }) => profile === 'decisions' || /^\d/.test(section));
 
-export interface Run {
+interface Run {
   /** Ends in /network/v1, without a slash. */
   readonly baseUrl: string;
   readonly supplied: Supplied;

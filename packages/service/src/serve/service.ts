@@ -119,7 +119,7 @@ export async function openService(
 }
 
 /** The parts of the service. It is built apart from listening, so that tests build the same service. */
-export type Parts = PipelineParts & Surroundings;
+type Parts = PipelineParts & Surroundings;
 
 const placeholderImage = readFileSync(new URL('../../assets/brand-placeholder.png', import.meta.url));
 

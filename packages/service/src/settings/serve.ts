@@ -79,7 +79,7 @@ export const operationsAddress = {
 /** Addresses that mean every interface. A client cannot call them. */
 export const everyInterface: readonly string[] = ['0.0.0.0', '::'];
 
-export function resolveListen(config: Values<typeof listenSettings>) {
+function resolveListen(config: Values<typeof listenSettings>) {
   return {
     listener: { host: config.host, port: config.port },
     /** Undefined: the address that it listens on. */

@@ -35,7 +35,7 @@ export function exportQuery({ kind, partnerId }: ExportSelection) {
 }
 
 /** The line of a stored brand or balance. The record of a brand lacks its owner. */
-export function recordLine(kind: ExportSelection['kind'], owner: unknown, record: unknown): string {
+function recordLine(kind: ExportSelection['kind'], owner: unknown, record: unknown): string {
   if (kind === 'balances') return record as string;
   return `{"partner_id":${JSON.stringify(owner)},${withoutPlaceholder(record).slice(1)}`;
 }

@@ -36,7 +36,7 @@ export function openFile(path: string, { access = 'read', openingBlockMs }: Open
 }
 
 /** SQLITE_FULL, and SQLITE_IOERR_SHMSIZE: there is no room for the index of a write-ahead log. */
-export const isFull = (error: unknown) => [13, 4874].includes((error as { errcode?: number }).errcode ?? 0);
+const isFull = (error: unknown) => [13, 4874].includes((error as { errcode?: number }).errcode ?? 0);
 
 /** SQLITE_CANTOPEN. */
 const isBarred = (error: unknown) => (((error as { errcode?: number }).errcode ?? 0) & 0xff) === 14;

@@ -11,7 +11,7 @@ interface RawDatabase {
   execute(statement: string, ...values: Value[]): Promise<readonly Row[]>;
 }
 
-export interface Engine {
+interface Engine {
   open(t: TestContext): Promise<RawDatabase>;
   /** Whether the error is about the row and not about the statement. */
   isRefusal(error: unknown): boolean;

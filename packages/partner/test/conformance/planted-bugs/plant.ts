@@ -5,7 +5,7 @@ import { type Bug, headerIn, type Reply, type Sent, withHeader, without } from '
 
 type Values = Record<string, unknown>;
 
-export interface Page {
+interface Page {
   cursor?: unknown;
   readonly [listing: string]: unknown;
 }
@@ -45,7 +45,7 @@ export function json(reply: Reply, content: unknown): Reply {
 }
 
 /** Changes requests. */
-export const inRequest =
+const inRequest =
   (change: (sent: Sent) => Sent): Bug =>
   (sent, service) =>
     service(change(sent));
@@ -76,7 +76,7 @@ export const inPage =
   };
 
 /** Changes every record of a listing. */
-export const inRecord = (listing: Listing, change: (record: Values, row: number) => Values): Bug =>
+const inRecord = (listing: Listing, change: (record: Values, row: number) => Values): Bug =>
   inPage(listing, (page) => ({ ...page, [listing]: page[listing].map(change) }));
 
 export const inBrand = (change: (record: Values, row: number) => Values) => inRecord('brands', change);

@@ -27,7 +27,7 @@ export interface Reply {
 }
 
 /** Sends a request to the service. */
-export type Service = (sent: Sent) => Promise<Reply>;
+type Service = (sent: Sent) => Promise<Reply>;
 
 /** Answers a request in place of the service. It may use the keys that the conformance command has. */
 export type Bug = (sent: Sent, service: Service, supplied: Supplied) => Promise<Reply>;

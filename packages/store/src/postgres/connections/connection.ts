@@ -163,7 +163,7 @@ export const planSettings = [
 ].join(' ');
 
 /** The fields by which a line of the file is chosen. */
-export interface Login {
+interface Login {
   readonly host: string;
   readonly port: number;
   readonly database: string;
@@ -180,7 +180,7 @@ const sharedMode = 0o077;
  * The password of the first line for this login, in the file of PGPASSFILE or in ~/.pgpass, as for psql. `pg`
  * reads it too, but prints that its next version will not.
  */
-export async function passwordOf({ host, port, database, user }: Login): Promise<string | undefined> {
+async function passwordOf({ host, port, database, user }: Login): Promise<string | undefined> {
   const path = process.env.PGPASSFILE || join(homedir(), '.pgpass');
   const found = await stat(path).catch(() => undefined);
   if (!found?.isFile()) return undefined;

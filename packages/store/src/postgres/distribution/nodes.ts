@@ -9,7 +9,7 @@ import { roleSettings } from './distribute.ts';
 import { hasCitus, type Tables, tablesOf } from './tables.ts';
 
 /** Runs the work on a connection that no other work waits for. */
-export type Run = <Result>(work: (connection: Connection) => Promise<Result>) => Promise<Result>;
+type Run = <Result>(work: (connection: Connection) => Promise<Result>) => Promise<Result>;
 
 /** A node, and ids of a partner and a customer that do not exist and whose records would be there. */
 interface Node {
@@ -19,7 +19,7 @@ interface Node {
   readonly customer: string | null;
 }
 
-export interface Probed {
+interface Probed {
   readonly nodes: readonly Node[];
   /** Nodes without an answer, and why. */
   readonly silent: readonly { readonly name: string | undefined; readonly reason: string }[];
@@ -61,7 +61,7 @@ async function list(run: Run, { partner, customer }: Node): Promise<void> {
 const late = () => new StoreUnavailable(`There was no answer within ${postgresBounds.probeMs} ms.`);
 
 /** Rejects if a statement is refused, which concerns all nodes: a lost privilege, or a changed table. */
-export function createProbe(run: Run): () => Promise<Probed> {
+function createProbe(run: Run): () => Promise<Probed> {
   const unanswered = new Set<string | undefined>();
 
   /**
@@ -138,7 +138,7 @@ export function createReadiness(run: Run): () => Promise<readonly string[]> {
   };
 }
 
-export function silenceOf({ name }: Pick<Node, 'name'>): string {
+function silenceOf({ name }: Pick<Node, 'name'>): string {
   return name === undefined
     ? 'The database is slow: the statements of the listings got no answer in time.'
     : `The database node ${name} does not answer: requests for its records get 503.`;

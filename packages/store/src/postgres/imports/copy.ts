@@ -43,7 +43,7 @@ export async function copyNew(
 }
 
 /** The columns `is_timed` and `deleted_at`. */
-export function tailOf({ is_timed, deleted_at }: ImportRow): string {
+function tailOf({ is_timed, deleted_at }: ImportRow): string {
   if (deleted_at !== undefined) return `\tf\t${deleted_at}`;
   return is_timed === 1 ? '\tt\t\\N' : '\tf\t\\N';
 }
@@ -51,7 +51,7 @@ export function tailOf({ is_timed, deleted_at }: ImportRow): string {
 const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 
 /** Writes a row in the text format of COPY: in 0.6 µs. With map, join and replace it takes 1.5 µs. */
-export function copyLine(row: ImportRow, columns: readonly string[]): string {
+function copyLine(row: ImportRow, columns: readonly string[]): string {
   let line = '';
   for (const column of columns) line += `${line && '\t'}${copyField(row[column])}`;
   return line;

@@ -33,7 +33,7 @@ const blockers = `
   select pid, application_name from pg_stat_activity where pid = any (pg_blocking_pids($1)) order by pid`;
 
 /** Reports which sessions hold a lock that this session waits for. Returns a function that ends the watch. */
-export function watchLocks(rows: Sql['rows'], connection: Connection, onWait: (what: string) => void) {
+function watchLocks(rows: Sql['rows'], connection: Connection, onWait: (what: string) => void) {
   const { processID } = connection as unknown as { processID: number };
   let isLooking = false;
   let hasEnded = false;

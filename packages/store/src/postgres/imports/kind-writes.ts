@@ -34,7 +34,7 @@ export interface KindWrites {
   write(staged: Staged): Promise<Merged>;
 }
 
-export type Row = Readonly<Record<string, unknown>>;
+type Row = Readonly<Record<string, unknown>>;
 
 /** Reads rows through a cursor, `size` at a time. A few rows need no cursor, and so only one round trip. */
 export async function* fetched(

@@ -7,7 +7,7 @@ import { refusal } from '@partner-network/http/refusal';
 
 const busy = () => new Unavailable('Too many batches are under way.');
 
-/** A request, with the milliseconds for which it still waits: for all amounts together. */
+/** A request, with the milliseconds for which it still waits: for memory and work together. */
 export interface Patient {
   leftMs: number;
   readonly response: ServerResponse | undefined;
@@ -21,7 +21,7 @@ interface Waiting {
   start(): void;
 }
 
-/** Returns a function that creates an amount. The limit of requests that wait is for all amounts together. */
+/** Returns a function that creates an amount. The limit of requests that wait is for memory and work together. */
 export function createAmounts() {
   let requests = 0;
 

@@ -81,17 +81,17 @@ function readKey(value: unknown): { key: object; rejections: Rejection[] } {
   return { key: { ...fields, scopes: keyScopes }, rejections };
 }
 
-const check = createChecker({
+const checkErasure = createChecker({
   required: ['customer_id', 'erased_at'],
   properties: {
     customer_id: { type: 'string', maxLength: lengths.customerId },
-    erased_at: { type: 'string', format: 'date-time' },
+    erased_at: time,
   },
 });
 
 /** Turns the value of a line into an erasure, or lists all of its rejections. */
 export function readErasure(value: unknown): { record: ErasedCustomer; rejections: Rejection[] } {
-  const { fields, rejections } = check(value);
+  const { fields, rejections } = checkErasure(value);
   const record = fields as unknown as ErasedCustomer;
   // A typo of 2099 would keep every record of the customer away.
   const latest = toTime(Date.now() + ingestBounds.importClockAheadMs);

@@ -137,12 +137,15 @@ function inTime<Result>(connection: Connection, answering: Promise<Result>): Pro
 }
 
 /** A node that does not answer keeps a connection busy. The other checks still need theirs. */
-const onNewConnection = async <Result>(url: string, work: (opened: Connection) => Promise<Result>) => {
+async function onNewConnection<Result>(
+  url: string,
+  work: (opened: Connection) => Promise<Result>,
+): Promise<Result> {
   const reached = await reach(url, postgresBounds.connectMs);
   if ('reason' in reached) throw new StoreUnavailable(reached.reason);
   const { connection } = reached;
   return readOnly(connection, () => work(connection)).finally(() => connection.abandon());
-};
+}
 
 /** If the primary answers, it also checks that the replica is a copy of it. */
 async function inspectReplica(

@@ -162,7 +162,7 @@ export const planSettings = [
   timeStyle,
 ].join(' ');
 
-/** The fields by which a line of the file is chosen. */
+/** The fields by which a line of the password file is chosen. */
 interface Login {
   readonly host: string;
   readonly port: number;
@@ -172,7 +172,7 @@ interface Login {
 
 const field = String.raw`((?:\\.|[^:\\])*)`;
 /** `HOST:PORT:DATABASE:USER:PASSWORD`. A colon or a backslash in a field has a backslash before it. */
-const line = new RegExp(`^${[field, field, field, field, '(.+)'].join(':')}$`);
+const passwordLine = new RegExp(`^${[field, field, field, field, '(.+)'].join(':')}$`);
 /** Permissions of the group and of others. */
 const sharedMode = 0o077;
 
@@ -188,7 +188,7 @@ async function passwordOf({ host, port, database, user }: Login): Promise<string
     throw new Error(`others may read the password file ${path}: set its mode to 0600`);
   const login = [host, String(port), database, user];
   for (const text of (await readFile(path, 'utf8')).split(/\r?\n/)) {
-    const fields = line.exec(text)?.slice(1).map(unescaped);
+    const fields = passwordLine.exec(text)?.slice(1).map(unescaped);
     if (fields !== undefined && login.every((value, index) => ['*', value].includes(fields[index]!)))
       return fields[4];
   }

@@ -226,12 +226,13 @@ export class Pool implements Sql {
     statement: Statement,
     values: readonly Value[],
     timeoutMs: number,
-  ): Promise<[progress: Rows, rows: Rows]> {
+  ): Promise<{ readonly progress: Rows; readonly rows: Rows }> {
     return this.onConnection((connection) => {
-      const both = this.#run(connection, replayed, []).then(
-        async (progress): Promise<[Rows, Rows]> => [progress, await this.#run(connection, statement, values)],
-      );
-      return within(timeoutMs, both, late);
+      const readBoth = async () => {
+        const progress = await this.#run(connection, replayed, []);
+        return { progress, rows: await this.#run(connection, statement, values) };
+      };
+      return within(timeoutMs, readBoth(), late);
     });
   }
 

@@ -82,11 +82,16 @@ export function createReplicas(
      * Reads from a replica that is less than `replicaLagMs` behind and had replayed up to `walPosition`
      * before it read. Resolves to undefined if no replica qualifies.
      */
-    async query(...read: Read): Promise<Rows | undefined> {
+    async query(
+      statement: Statement,
+      values: readonly Value[],
+      walPosition: bigint,
+    ): Promise<Rows | undefined> {
       const usable = replicas.filter(isUsed);
       const replica = usable[turn++ % usable.length];
-      const rows = replica && (await readFrom(replica, ...read));
-      const server = `replica ${replicas.indexOf(replica!) + 1}`;
+      if (replica === undefined) return undefined;
+      const rows = await readFrom(replica, statement, values, walPosition);
+      const server = `replica ${replicas.indexOf(replica) + 1}`;
       if (rows !== undefined) note({ 'partner_network.database.server': server });
       return rows;
     },
@@ -98,21 +103,24 @@ export function createReplicas(
   };
 }
 
-type Read = [statement: Statement, values: readonly Value[], walPosition: bigint];
-
-async function readFrom(replica: Replica, ...[statement, values, walPosition]: Read) {
+async function readFrom(
+  replica: Replica,
+  statement: Statement,
+  values: readonly Value[],
+  walPosition: bigint,
+): Promise<Rows | undefined> {
   const read = () => replica.pool.queryAfterProgress(statement, values, postgresBounds.replicaAnswerMs);
   try {
-    let [progress, rows] = await read();
-    if (positionOf(progress) < walPosition) {
+    let found = await read();
+    if (positionOf(found.progress) < walPosition) {
       // A standby can show a commit just before the primary does. The next page of a client that saw it must
       // not go to the primary at once.
       await wait(postgresBounds.replicaCatchUpMs);
-      [progress, rows] = await read();
+      found = await read();
     }
-    if (positionOf(progress) < walPosition) return undefined;
+    if (positionOf(found.progress) < walPosition) return undefined;
     replica.pages += 1;
-    return rows;
+    return found.rows;
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error;
     replica.currentAtMs = notMeasured;

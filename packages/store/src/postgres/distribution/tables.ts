@@ -19,8 +19,14 @@ export const places: Readonly<Record<string, Place>> = {
 
 /** These tables stay on the coordinator, so that a key can be revoked while another node is down. */
 export const onCoordinator = [
-  ...['admin_keys', 'api_keys', 'audit_log', 'cursor_keys'],
-  ...['ended_sessions', 'key_uses', 'settings', 'usage'],
+  'admin_keys',
+  'api_keys',
+  'audit_log',
+  'cursor_keys',
+  'ended_sessions',
+  'key_uses',
+  'settings',
+  'usage',
 ];
 
 /** Tables that are distributed as they must be, not distributed, or distributed in another way. */

@@ -54,20 +54,22 @@ export class BatchSender {
     const isCommitted = !isDryRun && (skipsRejected || !isRejected);
     const { read, rejected_count: rejected, ...written } = counts;
     const lines = { ...written, rejected };
-    if (!isDryRun)
+    if (!isDryRun) {
       for (const [outcome, count] of Object.entries(lines)) add(this.#lines, `${kind} ${outcome}`, count);
+    }
     if (isCommitted) {
       this.#audit.count(by, kind, lines, audit);
       if (read > rejected) this.#committedSeconds.set(kind, Date.now() / 1_000);
       if (newest !== undefined)
         this.#lagSeconds[kind] = Math.max(0, (Date.now() - Date.parse(newest)) / 1_000) || 0;
     }
-    add(this.#sent, `${kind} ${isCommitted ? 'committed' : isDryRun ? 'tried' : 'rejected'}`, 1);
+    const ending = isDryRun ? 'tried' : 'rejected';
+    add(this.#sent, `${kind} ${isCommitted ? 'committed' : ending}`, 1);
     const fields = { request_id: exchange.requestId, key_id: id, kind, dry_run: isDryRun || undefined };
     this.#log.info({ ...fields, ...counts }, 'batch');
     if (isRejected) exchange.code = String((errors?.[0] as { code?: unknown } | undefined)?.code);
-    const status = !isRejected ? 200 : skipsRejected ? 207 : 422;
-    return { status, body: result };
+    const statusOfRejected = skipsRejected ? 207 : 422;
+    return { status: isRejected ? statusOfRejected : 200, body: result };
   }
 
   /** Counts a batch that got an error as a whole, also if its key was refused. */

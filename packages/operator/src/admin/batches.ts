@@ -35,7 +35,7 @@ import { piecesOf, readJsonLines, readJsonList } from '../ingest/json.ts';
 import type { Reading } from '../ingest/lines.ts';
 import { rejection, shownId } from '../ingest/rejections.ts';
 import { isOutage } from '../ingest/retry.ts';
-import { createAmounts, type Patient, type Take } from './capacity.ts';
+import { createCapacities, type Take, type Waiter } from './capacity.ts';
 import { IdleRuns } from './idle-runs.ts';
 import { errorOfRejection, refusalOfBody } from './refusals.ts';
 
@@ -75,9 +75,9 @@ export class Batches {
   constructor(store: Store) {
     this.#store = store;
     this.#runs = new IdleRuns(store);
-    const createAmount = createAmounts();
-    this.#takeMemory = createAmount(adminBounds.bodiesBytes);
-    this.#takeWork = createAmount(Math.min(adminBounds.batches, store.runsAtOnce));
+    const createCapacity = createCapacities();
+    this.#takeMemory = createCapacity(adminBounds.bodiesBytes);
+    this.#takeWork = createCapacity(Math.min(adminBounds.batches, store.runsAtOnce));
   }
 
   async send(exchange: Exchange, options: BatchOptions): Promise<BatchOutcome> {
@@ -88,8 +88,8 @@ export class Batches {
       throw refusal('UNSUPPORTED_MEDIA_TYPE', { types });
     }
     requireAnnounced(exchange, limits);
-    const patient: Patient = { leftMs: adminBounds.batchWaitMs, response: exchange.response };
-    const giveMemory = await this.#takeMemory(announcedBytes(exchange, limits), patient).catch((busy) => {
+    const waiter: Waiter = { leftMs: adminBounds.batchWaitMs, response: exchange.response };
+    const giveMemory = await this.#takeMemory(announcedBytes(exchange, limits), waiter).catch((busy) => {
       dropBody(exchange);
       throw busy;
     });
@@ -97,7 +97,7 @@ export class Batches {
     try {
       body = await readBody(exchange, limits);
       const source = sourceOf(body, type);
-      const giveWork = await this.#takeWork(1, patient);
+      const giveWork = await this.#takeWork(1, waiter);
       try {
         return await this.#write(source, options);
       } finally {

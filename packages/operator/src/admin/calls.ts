@@ -17,7 +17,7 @@ import { requireRole } from './credentials.ts';
 import { type Call, handlers } from './handlers.ts';
 import type { Listed, ListQuery, Page } from './lists.ts';
 import { notFound, refusalOfBody } from './refusals.ts';
-import { authorOf, createBodyCheck, type Fields, type Given } from './request.ts';
+import { authorOf, createBodyCheck, type Fields, type OperationInput } from './request.ts';
 
 /** What operations work with. */
 interface CallParts {
@@ -33,7 +33,7 @@ interface Caller {
 }
 
 /** Reads what the operation is given. A function, so that a key without the role is refused before. */
-type Read = (operation: AdminOperation) => Given | Promise<Given>;
+type Read = (operation: AdminOperation) => OperationInput | Promise<OperationInput>;
 
 /** What an operation answers. */
 export type AnswerOf<Id extends AdminOperationId> = Awaited<ReturnType<(typeof handlers)[Id]>>;

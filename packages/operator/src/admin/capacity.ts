@@ -7,28 +7,28 @@ import { refusal } from '@partner-network/http/refusal';
 
 const busy = () => new Unavailable('Too many batches are under way.');
 
-/** A request, with the milliseconds for which it still waits: for memory and work together. */
-export interface Patient {
+/** A request that waits, with the milliseconds that it has left: for memory and work together. */
+export interface Waiter {
   leftMs: number;
   readonly response: ServerResponse | undefined;
 }
 
 /** Resolves to a function that gives the part back. */
-export type Take = (part: number, patient: Patient) => Promise<() => void>;
+export type Take = (part: number, waiter: Waiter) => Promise<() => void>;
 
 interface Waiting {
   readonly part: number;
   start(): void;
 }
 
-/** Returns a function that creates an amount. The limit of requests that wait is for memory and work together. */
-export function createAmounts() {
+/** Returns a function that creates a capacity. All capacities share the limit of requests that wait. */
+export function createCapacities() {
   let requests = 0;
 
-  /** Hands out an amount, first come, first served. */
-  return function createAmount(amount: number): Take {
+  /** Hands out parts of a capacity, first come, first served. */
+  return function createCapacity(size: number): Take {
     let waiting: Waiting[] = [];
-    let free = amount;
+    let free = size;
 
     function give(): void {
       while (waiting.length > 0 && waiting[0]!.part <= free) {
@@ -38,7 +38,7 @@ export function createAmounts() {
       }
     }
 
-    return async (part, patient) => {
+    return async (part, waiter) => {
       if (requests >= adminBounds.batchesWaiting) throw busy();
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       let isTaken = false;
@@ -51,14 +51,14 @@ export function createAmounts() {
       const abort = () => reject(refusal('MALFORMED_REQUEST'));
       const startedMs = performance.now();
       requests += 1;
-      patient.response?.once('close', leave);
-      patient.response?.req.once('aborted', abort);
+      waiter.response?.once('close', leave);
+      waiter.response?.req.once('aborted', abort);
       waiting.push(own);
       give();
       try {
-        await within(patient.leftMs, promise, busy);
+        await within(waiter.leftMs, promise, busy);
         // A batch that blocks the process also delays the timer.
-        if (performance.now() - startedMs > patient.leftMs) throw busy();
+        if (performance.now() - startedMs > waiter.leftMs) throw busy();
       } catch (error) {
         // A request can leave and get its part in the same moment.
         if (isTaken) free += part;
@@ -67,9 +67,9 @@ export function createAmounts() {
         throw error;
       } finally {
         requests -= 1;
-        patient.response?.off('close', leave);
-        patient.response?.req.off('aborted', abort);
-        patient.leftMs -= performance.now() - startedMs;
+        waiter.response?.off('close', leave);
+        waiter.response?.req.off('aborted', abort);
+        waiter.leftMs -= performance.now() - startedMs;
       }
       return () => {
         free += part;

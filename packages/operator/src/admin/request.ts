@@ -33,7 +33,7 @@ export type Fields = Readonly<Record<string, string | number | readonly string[]
 type Texts = Readonly<Record<string, string>>;
 
 /** What an operation is given: checked values of path and query, and a body that is checked later. */
-export interface Given {
+export interface OperationInput {
   readonly path: Texts;
   readonly query: Fields;
   readonly body?: unknown;
@@ -44,7 +44,7 @@ export async function readRequest(
   operation: AdminOperation,
   encoded: Texts,
   exchange: Exchange,
-): Promise<Given> {
+): Promise<OperationInput> {
   // A `+` is a plus in a path.
   const path = checkPath(operation, (name) => decode(encoded[name]!.replaceAll('+', '%2B')));
   const query = withTimes(parseParameters({ parameters: operation.parameters ?? {} }, exchange.query));
@@ -52,10 +52,10 @@ export async function readRequest(
 }
 
 /** Checks what a page of the console gives, as if it were a request. Only numbers may exceed their limits. */
-export function checkGiven(
+export function checkInput(
   operation: AdminOperation,
-  { path = {}, query = {}, body }: Partial<Given>,
-): Given {
+  { path = {}, query = {}, body }: Partial<OperationInput>,
+): OperationInput {
   for (const [name, value] of Object.entries(query)) {
     const parameter = operation.parameters![name]!;
     const code = typeof value === 'string' ? brokenRule(value, parameter.schema) : undefined;

@@ -16,7 +16,7 @@ import type { Logger } from 'pino';
 import type { AdminParts } from '../admin/app.ts';
 import { requireRole } from '../admin/credentials.ts';
 import { notFound } from '../admin/refusals.ts';
-import { checkGiven } from '../admin/request.ts';
+import { checkInput } from '../admin/request.ts';
 import type { Examined } from '../doctor/examine.ts';
 import { type Frame, type Page, pageHeaders, pageOf, refusalPage } from './layout.ts';
 import { signInPage, whyNotKept, whyNotSignedIn } from './pages/sign-in.ts';
@@ -94,8 +94,8 @@ export class ConsoleSite {
       ids,
       query,
       form,
-      call: async (id, given = {}) =>
-        (await call(id, { key, exchange }, (operation) => checkGiven(operation, given))).body,
+      call: async (id, input = {}) =>
+        (await call(id, { key, exchange }, (operation) => checkInput(operation, input))).body,
       may: (id) => mayUse(key.role, adminOperations[id].permission),
       reads: this.#reads,
     });

@@ -6,7 +6,7 @@ import type { Brand, Partner, Store } from '@partner-network/store/port';
 import type { AnswerOf } from '../admin/calls.ts';
 import { receiptOfRequest } from '../admin/lists.ts';
 import { notFound } from '../admin/refusals.ts';
-import type { Given } from '../admin/request.ts';
+import type { OperationInput } from '../admin/request.ts';
 import type { Examined } from '../doctor/examine.ts';
 import type { Page } from './layout.ts';
 import type { Session } from './session.ts';
@@ -24,7 +24,7 @@ export interface Visit {
   /** The fields of a form. Empty for a GET. */
   readonly form: URLSearchParams;
   /** Runs an operation of the API with the role of this person. */
-  call<Id extends AdminOperationId>(id: Id, given?: Partial<Given>): Promise<AnswerOf<Id>['body']>;
+  call<Id extends AdminOperationId>(id: Id, input?: Partial<OperationInput>): Promise<AnswerOf<Id>['body']>;
   /** Whether the role allows the operation. What it does not allow is not shown. */
   may(id: AdminOperationId): boolean;
   readonly reads: Reads;

@@ -8,13 +8,13 @@ import { Unavailable } from '@partner-network/common/errors';
 import { readMetrics } from '@partner-network/common/observability/metric';
 import { adminKeys } from '../../../testkit/admin/started.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
-import { createAmounts } from '../../src/admin/capacity.ts';
+import { createCapacities } from '../../src/admin/capacity.ts';
 import { adminScene, assertErrors, headOf } from './scene.ts';
 
 const sendBatch = headOf('POST /admin/v1/balances/batches', 'application/x-ndjson', adminKeys.INGEST);
 
 /** A request that waits for as long as a test runs, unless it leaves. */
-function patientOf() {
+function waiterOf() {
   const req = new EventEmitter();
   const response = Object.assign(new EventEmitter(), { req }) as ServerResponse;
   /** It closes its connection, or only its own side, in the middle of its body. */
@@ -23,22 +23,20 @@ function patientOf() {
 }
 
 test('at most 64 requests wait, and a client that leaves frees its place at once', async () => {
-  const createAmount = createAmounts();
-  const takeMemory = createAmount(10);
-  const takeWork = createAmount(1);
-  const giveMemory = await takeMemory(10, patientOf());
-  const giveWork = await takeWork(1, patientOf());
-  const patients = Array.from({ length: 64 }, patientOf);
-  const waiting = patients.map((patient, index) =>
-    index % 2 ? takeMemory(6, patient) : takeWork(1, patient),
-  );
-  await assert.rejects(takeWork(1, patientOf()), Unavailable);
-  patients[1]!.leave();
+  const createCapacity = createCapacities();
+  const takeMemory = createCapacity(10);
+  const takeWork = createCapacity(1);
+  const giveMemory = await takeMemory(10, waiterOf());
+  const giveWork = await takeWork(1, waiterOf());
+  const waiters = Array.from({ length: 64 }, waiterOf);
+  const waiting = waiters.map((waiter, index) => (index % 2 ? takeMemory(6, waiter) : takeWork(1, waiter)));
+  await assert.rejects(takeWork(1, waiterOf()), Unavailable);
+  waiters[1]!.leave();
   await assert.rejects(waiting[1]!, Unavailable);
-  const last = takeMemory(4, patientOf());
-  await assert.rejects(takeMemory(1, patientOf()), Unavailable);
+  const last = takeMemory(4, waiterOf());
+  await assert.rejects(takeMemory(1, waiterOf()), Unavailable);
   // The others leave. The request that waited last gets the part that they would have taken.
-  for (const [index, patient] of patients.entries()) if (index > 2) patient.leave(index % 4 === 0);
+  for (const [index, waiter] of waiters.entries()) if (index > 2) waiter.leave(index % 4 === 0);
   await Promise.allSettled([...waiting.slice(3)]);
   giveMemory();
   giveWork();
@@ -47,39 +45,39 @@ test('at most 64 requests wait, and a client that leaves frees its place at once
   (await waiting[2]!)();
 });
 
-test('a request waits for all amounts together no longer than it may', async () => {
-  const createAmount = createAmounts();
-  const takeMemory = createAmount(1);
-  const takeWork = createAmount(1);
-  const give = await takeMemory(1, patientOf());
-  await takeWork(1, patientOf());
-  const patient = patientOf();
-  const memory = takeMemory(1, patient);
+test('a request waits for memory and work together no longer than it may', async () => {
+  const createCapacity = createCapacities();
+  const takeMemory = createCapacity(1);
+  const takeWork = createCapacity(1);
+  const give = await takeMemory(1, waiterOf());
+  await takeWork(1, waiterOf());
+  const waiter = waiterOf();
+  const memory = takeMemory(1, waiter);
   setTimeout(give, 100);
   const giveBack = await memory;
-  assert.ok(patient.leftMs <= 59_901, `${patient.leftMs} ms are left`);
-  patient.leftMs = 5;
-  await assert.rejects(takeWork(1, patient), Unavailable);
-  assert.ok(patient.leftMs <= 1, `${patient.leftMs} ms are left`);
+  assert.ok(waiter.leftMs <= 59_901, `${waiter.leftMs} ms are left`);
+  waiter.leftMs = 5;
+  await assert.rejects(takeWork(1, waiter), Unavailable);
+  assert.ok(waiter.leftMs <= 1, `${waiter.leftMs} ms are left`);
 
   // The process is blocked, so the part is free before the timer can fire.
-  const blocked = assert.rejects(takeMemory(1, { ...patientOf(), leftMs: 5 }), Unavailable);
+  const blocked = assert.rejects(takeMemory(1, { ...waiterOf(), leftMs: 5 }), Unavailable);
   const startedMs = performance.now();
   while (performance.now() - startedMs < 10);
   giveBack();
   await blocked;
-  await takeMemory(1, patientOf());
+  await takeMemory(1, waiterOf());
 });
 
 test('a part that is free when its request leaves is given back', async () => {
-  const takeMemory = createAmounts()(1);
-  const give = await takeMemory(1, patientOf());
-  const patient = patientOf();
-  const waiting = assert.rejects(takeMemory(1, patient), Unavailable);
-  patient.leave();
+  const takeMemory = createCapacities()(1);
+  const give = await takeMemory(1, waiterOf());
+  const waiter = waiterOf();
+  const waiting = assert.rejects(takeMemory(1, waiter), Unavailable);
+  waiter.leave();
   give();
   await waiting;
-  (await takeMemory(1, { ...patientOf(), leftMs: 20_000 }))();
+  (await takeMemory(1, { ...waiterOf(), leftMs: 20_000 }))();
 });
 
 test('a client that leaves while its batch waits for memory never takes it', async (t) => {

@@ -126,6 +126,11 @@ export interface ImportWrite {
   onRejected?(rejected: readonly RefusedLine[]): Promise<void> | void;
 }
 
+/** Whether a write commits its records. */
+export function commits({ mode, skipsRejected }: ImportWrite, rejected: readonly RefusedLine[]): boolean {
+  return mode === 'keep' && (rejected.length === 0 || skipsRejected === true);
+}
+
 export interface ImportAudit extends Author {
   readonly target: string;
   /** The name of the file, without its folder. */

@@ -3,7 +3,13 @@
  * 60 ms with a new connection and new temporary tables.
  */
 import { adminBounds } from '@partner-network/common/bounds/operator';
-import type { ImportBegin, ImportKind, ImportRun, Imports } from '@partner-network/store/port';
+import {
+  commits,
+  type ImportBegin,
+  type ImportKind,
+  type ImportRun,
+  type Imports,
+} from '@partner-network/store/port';
 
 type Borrowed = ImportRun & {
   /** Whether another batch used it before. Its connection may have broken since. */
@@ -40,7 +46,7 @@ export class IdleRuns {
       },
       write: async (write) => {
         const result = await run.write(write);
-        isCommitted = write.mode === 'keep' && (result.rejected.length === 0 || write.skipsRejected === true);
+        isCommitted = commits(write, result.rejected);
         return result;
       },
       end: async () => {

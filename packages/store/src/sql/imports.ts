@@ -1,10 +1,4 @@
-import {
-  type ImportKind,
-  type ImportResult,
-  type ImportRow,
-  type ImportWrite,
-  StoreUnavailable,
-} from '../port.ts';
+import { type ImportKind, type ImportResult, type ImportRow, StoreUnavailable } from '../port.ts';
 
 /** The primary key, also as a list in SQL, the columns that make a row count as changed, and all columns. */
 function columns(identity: readonly string[], content: readonly string[]) {
@@ -20,11 +14,6 @@ export const importColumns: Readonly<Record<ImportKind, ReturnType<typeof column
 
 /** The columns of a staged grant besides the number of its line. All are text. */
 export const grantLineColumns = [...importColumns.grants.all, 'is_timed'];
-
-/** Whether the records of a write are committed. */
-export function isKept({ mode, skipsRejected }: ImportWrite, rejected: ImportResult['rejected']): boolean {
-  return mode === 'keep' && (rejected.length === 0 || skipsRejected === true);
-}
 
 /** What the lines of a write did. Lines without an outcome are unchanged. */
 export type Merged = Pick<ImportResult, 'written' | 'stale' | 'deleted' | 'rejected'>;

@@ -3,6 +3,7 @@ import { postgresBounds } from '@partner-network/common/bounds/store';
 import { toTime } from '@partner-network/common/times';
 import { DatabaseError, type QueryResult } from 'pg';
 import {
+  commits,
   type ImportBegin,
   type ImportKind,
   type ImportResult,
@@ -18,7 +19,6 @@ import {
   grantLineColumns,
   hasGone,
   importColumns,
-  isKept as isWriteKept,
   type Merged,
   resultOf,
 } from '../../sql/imports.ts';
@@ -218,7 +218,7 @@ export class Run implements ImportRun {
     const { missing, ...merged } = await this.#mergeAll();
     const result = resultOf(lines, { ...merged, written: placed + merged.written }, missing);
     const { rejected } = result;
-    const isKept = isWriteKept(request, rejected);
+    const isKept = commits(request, rejected);
     const [entry, ...values] = importStatement(audit, result) ?? [];
     if (isKept && entry !== undefined) await this.#query(entry, values);
     if (isKept && rejected.length > 0) await onRejected?.(rejected);

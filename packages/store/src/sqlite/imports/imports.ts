@@ -4,6 +4,7 @@ import { ingestBounds } from '@partner-network/common/bounds/operator';
 import { storeBounds } from '@partner-network/common/bounds/store';
 import { toTime } from '@partner-network/common/times';
 import {
+  commits,
   type ImportBegin,
   type ImportKind,
   type ImportResult,
@@ -11,7 +12,7 @@ import {
   type Missing,
   StoreLocked,
 } from '../../port.ts';
-import { CommitGate, isKept } from '../../sql/imports.ts';
+import { CommitGate } from '../../sql/imports.ts';
 import { startThread } from '../thread-call.ts';
 import { createRows, type Rows } from './kind-writes.ts';
 import { ImportWrites, type WriteRequest } from './writes.ts';
@@ -84,7 +85,7 @@ export async function beginImport(
       requireFiles();
       const writes = await opened();
       const result = await unlocked(() => writes.write(request));
-      if (isKept(request, result.rejected)) {
+      if (commits(request, result.rejected)) {
         if (result.rejected.length > 0) await onRejected?.(result.rejected);
         await gate.pass(async () => writes.commit());
         rowsOf = createRows(kind);

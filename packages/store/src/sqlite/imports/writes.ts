@@ -1,8 +1,15 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
-import type { ImportBegin, ImportKind, ImportResult, ImportWrite, Missing } from '../../port.ts';
+import {
+  commits,
+  type ImportBegin,
+  type ImportKind,
+  type ImportResult,
+  type ImportWrite,
+  type Missing,
+} from '../../port.ts';
 import { importStatement } from '../../sql/audit.ts';
 import { undoFileOf } from '../../sql/exports.ts';
-import { importColumns, isKept, resultOf } from '../../sql/imports.ts';
+import { importColumns, resultOf } from '../../sql/imports.ts';
 import { attempt, numbered, transaction } from '../engine.ts';
 import { createGrantWrites } from './grants.ts';
 import { type KindWrites, type Rows, type Staged, stagedColumns, type Tally } from './kind-writes.ts';
@@ -131,7 +138,7 @@ export class ImportWrites {
       if (this.#options.deletesMissing) merge.deleteMissing();
       const rejected = this.#count > 0 ? merge.merge(this.#staged) : [];
       const result = this.#resultOf(rejected);
-      if (isKept(request, rejected)) {
+      if (commits(request, rejected)) {
         const [entry, ...values] = importStatement(request.audit, result) ?? [];
         if (entry !== undefined) db.prepare(entry).run(numbered(values));
       } else {

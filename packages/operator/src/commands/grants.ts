@@ -110,7 +110,7 @@ async function requireGrant(store: Store, id: string, customer: string | undefin
   if (another !== undefined) {
     throw new OperatorError(`Several customers have a grant ${id}: name the customer with --customer.`);
   }
-  return grant ?? operations.requireGrantOf(store, '', id);
+  return grant ?? operations.refuseUnknownGrant(id);
 }
 
 export const eraseCustomer = changing('customers erase', {

@@ -24,6 +24,7 @@ import { createHttpServer, listen, portOf, serveSite } from '@partner-network/ht
 import { openCursors } from '@partner-network/service/cursors';
 import { createJournal } from '@partner-network/service/receipts/journal';
 import { createKeyExpiry, drainOn } from '@partner-network/service/serve/run';
+import { logFileFailures } from '@partner-network/service/serve/service';
 import { type Store, StoreLocked, StoreUnavailable } from '@partner-network/store/port';
 import type { Logger } from 'pino';
 import { createAdminRoutes } from '../admin/app.ts';
@@ -59,10 +60,7 @@ export async function openAdmin(
   opened: AsyncDisposableStack,
   portFlag = '--port',
 ) {
-  store.onFileFailure?.((fault) => {
-    if (fault === undefined) log.warn('the database files are back; requests are answered again');
-    else log.error({ fault }, 'the database files were replaced or removed; every request gets a 503');
-  });
+  logFileFailures(store, log);
   const journal = createJournal(store, log);
   opened.defer(journal.close);
   const batches = new BatchSender(store, log);

@@ -69,7 +69,10 @@ export async function findGrant(store: Store, customerId: string, id: string): P
 
 export async function requireGrantOf(store: Store, customerId: string, id: string): Promise<Grant> {
   const grant = await findGrant(store, customerId, id);
-  if (grant !== undefined) return grant;
+  return grant ?? refuseUnknownGrant(id);
+}
+
+export function refuseUnknownGrant(id: string): never {
   throw new Missing('grant', id, '"partner-network grants list --partner ID" lists the grants of a partner.');
 }
 

@@ -49,6 +49,14 @@ export interface Choices {
   readonly beforeRequests?: () => Promise<void>;
 }
 
+/** Logs when the files of the embedded database are replaced or removed, and when they are back. */
+export function logFileFailures({ onFileFailure }: Pick<Store, 'onFileFailure'>, log: Logger): void {
+  onFileFailure?.((fault) => {
+    if (fault === undefined) log.warn('the database files are back; requests are answered again');
+    else log.error({ fault }, 'the database files were replaced or removed; every request gets a 503');
+  });
+}
+
 /** Opens the parts of a process that answers requests, and listens. The HTTP server is closed first. */
 export async function openService(
   settings: ServiceSettings,
@@ -63,10 +71,7 @@ export async function openService(
   const store =
     choices.store ?? (await openStore(database, environment, { ...toServe, ...settings.storeOptions }));
   if (choices.store === undefined) opened.defer(store.close);
-  store.onFileFailure?.((fault) => {
-    if (fault === undefined) log.warn('the database files are back; requests are answered again');
-    else log.error({ fault }, 'the database files were replaced or removed; every request gets a 503');
-  });
+  logFileFailures(store, log);
   const rateLimit = choices.rateLimit ?? (await openLimiters({ environment, rates, instances, redis }, log));
   opened.defer(rateLimit.close);
   const tracing = openTracing?.(settings.tracing!, environment, database.engine, log);

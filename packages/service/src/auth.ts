@@ -78,8 +78,8 @@ function bearerOf(rawHeaders: readonly string[]): string {
   return text;
 }
 
-/** A kind of keys: those of partners, or administrative ones. */
-interface KeyKind<Key> {
+/** How keys of partners, or administrative ones, are recognized and found. */
+interface KeyLookup<Key> {
   readonly prefixes: KeyPrefixes;
   environmentOf(text: string): Environment | undefined;
   find(digest: Uint8Array): Promise<Key | undefined>;
@@ -96,9 +96,9 @@ export function identify(
   return identifyAs(kind, rawHeaders, cache, environment);
 }
 
-/** Finds the stored key of this kind that the request carries, or refuses. */
+/** Finds the stored key that the request carries, of partners or of administrators, or refuses. */
 export async function identifyAs<Key extends Validity>(
-  { prefixes, environmentOf, find }: KeyKind<Key>,
+  { prefixes, environmentOf, find }: KeyLookup<Key>,
   rawHeaders: readonly string[],
   cache: KeyCache<Key>,
   environment: Environment,

@@ -1,4 +1,4 @@
-/** Creates, revokes and rotates keys of partners and administrative keys, in SQL for both engines. */
+/** Changes keys of partners, and keeps administrative keys and ended sessions, in SQL for both engines. */
 import { isPast, latestTimeMs, toTime } from '@partner-network/common/times';
 import type { AdminRole } from '@partner-network/contract/permissions';
 import {
@@ -98,7 +98,7 @@ function endMs({ expires_at }: { readonly expires_at?: string | undefined }): nu
   return expires_at === undefined ? Number.POSITIVE_INFINITY : Date.parse(expires_at);
 }
 
-const table: KeyTable<AdminKey> = {
+const adminKeyTable: KeyTable<AdminKey> = {
   name: 'admin_keys',
   columns: 'id, name, role, last_four, created_at, created_by, expires_at, revoked_at',
   shown: 'role',
@@ -112,7 +112,7 @@ const nearestAdminKey = nearest('$1', 'k.id, k.role, k.expires_at, k.revoked_at'
 const insertEnded = 'insert into ended_sessions (digest, ends_at) values ($1, $2) on conflict do nothing';
 
 export function createAdminKeys(sql: Sql): AdminKeys {
-  const { create, select, revoke, rotate } = createKeyChanges(sql, table);
+  const { create, select, revoke, rotate } = createKeyChanges(sql, adminKeyTable);
   return {
     createAdminKey: create,
     findAdminKey: async (digest) => adminKeyOnFile((await sql.rows(nearestAdminKey, digest))[0]),

@@ -199,7 +199,8 @@ export class RecordStatements {
 
   /** Remembers deletions, each with the latest time that was given. `rows` selects key, time and `now`. */
   remember(rows: string): string {
-    const [table, key] = [deletionsOf(this.#kind), this.#columns.key];
+    const { key } = this.#columns;
+    const table = deletionsOf(this.#kind);
     const latest = `${this.#dialect.greatest}(${table}.deleted_at, excluded.deleted_at)`;
     return `
     insert into ${table} (${key}, deleted_at, recorded_at) ${rows}
@@ -221,7 +222,8 @@ export class RecordStatements {
 
   /** Selects stored records that were not staged, for brands those of the partners that were. */
   #notStaged(): string {
-    const [kind, { key }] = [this.#kind, this.#columns];
+    const kind = this.#kind;
+    const { key } = this.#columns;
     const ofPartners = kind === 'brands' ? 'partner_id in (select partner_id from staged) and' : '';
     // A subquery, because Citus sends its rows to the nodes. It cannot join a local table with their rows.
     const staged = `(select ${key} from staged)`;

@@ -3,11 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { adminRoles } from '@partner-network/contract/permissions';
-import { newId } from '../../../../common/src/ids.ts';
-import { digestOfKey, environmentOfAdminKey, newAdminKey } from '../../../../service/src/auth.ts';
-import { byTest, keyWithoutLifetime } from '../../../../testkit/fixtures/fixture.ts';
-import { pluck } from '../../../../testkit/fixtures/pluck.ts';
-import { assertFailed, type CommandLine, withPartners } from '../../../../testkit/fixtures/run.ts';
+import { newId } from '../../../common/src/ids.ts';
+import { digestOfKey, environmentOfAdminKey, newAdminKey } from '../../../service/src/auth.ts';
+import { byTest, keyWithoutLifetime } from '../../../testkit/fixtures/fixture.ts';
+import { pluck } from '../../../testkit/fixtures/pluck.ts';
+import { assertFailed, type CommandLine, withPartners } from '../../../testkit/fixtures/run.ts';
 
 type Shown = Readonly<Record<string, string>>;
 

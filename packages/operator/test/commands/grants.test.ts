@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertFailed, type CommandLine, withPartners } from '../../../../testkit/fixtures/run.ts';
+import { assertFailed, type CommandLine, withPartners } from '../../../testkit/fixtures/run.ts';
 
 type Grant = Readonly<Record<string, string>>;
 

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { newId } from '../../../../common/src/ids.ts';
-import { digestOfKey, environmentOfKey, newApiKey } from '../../../../service/src/auth.ts';
-import { byTest } from '../../../../testkit/fixtures/fixture.ts';
-import { pluck } from '../../../../testkit/fixtures/pluck.ts';
-import { assertFailed, type CommandLine, run, withPartners } from '../../../../testkit/fixtures/run.ts';
+import { newId } from '../../../common/src/ids.ts';
+import { digestOfKey, environmentOfKey, newApiKey } from '../../../service/src/auth.ts';
+import { byTest } from '../../../testkit/fixtures/fixture.ts';
+import { pluck } from '../../../testkit/fixtures/pluck.ts';
+import { assertFailed, type CommandLine, run, withPartners } from '../../../testkit/fixtures/run.ts';
 
 interface CreatedKey {
   readonly id: string;

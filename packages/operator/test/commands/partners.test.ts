@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { grant } from '../../../../store/test/suite/records.ts';
-import { byTest, createdAt } from '../../../../testkit/fixtures/fixture.ts';
-import { assertFailed, commandLine, withPartners } from '../../../../testkit/fixtures/run.ts';
+import { grant } from '../../../store/test/suite/records.ts';
+import { byTest, createdAt } from '../../../testkit/fixtures/fixture.ts';
+import { assertFailed, commandLine, withPartners } from '../../../testkit/fixtures/run.ts';
 
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 

@@ -3,19 +3,13 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { grant } from '../../../../store/test/suite/records.ts';
-import { byTest, createdAt } from '../../../../testkit/fixtures/fixture.ts';
-import { pluck } from '../../../../testkit/fixtures/pluck.ts';
-import {
-  assertFailed,
-  type CommandLine,
-  run,
-  start,
-  withPartners,
-} from '../../../../testkit/fixtures/run.ts';
-import { until } from '../../../../testkit/fixtures/until.ts';
-import { freePort, listenOnAnyPort } from '../../../../testkit/servers/free-port.ts';
-import { fixtureDatabase } from '../../../../testkit/service/database.ts';
+import { grant } from '../../../store/test/suite/records.ts';
+import { byTest, createdAt } from '../../../testkit/fixtures/fixture.ts';
+import { pluck } from '../../../testkit/fixtures/pluck.ts';
+import { assertFailed, type CommandLine, run, start, withPartners } from '../../../testkit/fixtures/run.ts';
+import { until } from '../../../testkit/fixtures/until.ts';
+import { freePort, listenOnAnyPort } from '../../../testkit/servers/free-port.ts';
+import { fixtureDatabase } from '../../../testkit/service/database.ts';
 
 const revocations = {
   'keys revoke KEY_1': 'Assume that the key still works until this command succeeds.',

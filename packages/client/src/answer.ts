@@ -63,12 +63,12 @@ function recordOf(value: unknown): Partial<ErrorRecord> {
   );
 }
 
-/** Replaces the key wherever others might read it. */
 const mask = '[API key]';
 
 /** A shorter text is a test's placeholder, which would be masked in unrelated words. */
 const minKeyLength = 16;
 
+/** A text that others might read, without the key. */
 export function withoutKey(text: string, apiKey: string): string {
   return apiKey.length < minKeyLength ? text : text.split(apiKey).join(mask);
 }

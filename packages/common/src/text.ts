@@ -1,6 +1,5 @@
+/** Texts: rules for every string that a client sends or an operator imports, and how texts are shown. */
 import { keyPattern, keyPrefixPattern } from '@partner-network/contract/environments';
-
-/** Rules for every string, whether a client sends it or an operator imports it. */
 
 const controlCharacter = /[\u0000-\u001f\u007f]/;
 

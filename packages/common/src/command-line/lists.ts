@@ -1,10 +1,9 @@
+/** Long lists, newest first: the options and the output that they share. */
 import { commandLineBounds } from '../bounds/common.ts';
 import { toTime } from '../times.ts';
 import { jsonText, type Output } from './command.ts';
 import { defaulted, optional, timeOrAge, wholeNumber } from './options.ts';
 import { boundless, type Column, growingTable } from './table.ts';
-
-/** Long lists, newest first: the options and the output that they share. */
 
 export function timeSpan(what: string, from = 'since', to = 'before') {
   const since = `only ${what} ${from} this time, such as 2027-01-31T00:00:00Z, or 24h for the last day`;

@@ -87,8 +87,6 @@ function lineWidth(widths: readonly number[]): number {
   return widths.reduce((sum, width) => sum + width, 0) + gap.length * (widths.length - 1);
 }
 
-/** The width of a text in terminal cells: 2 for a Chinese character or an emoji, 0 for an accent. */
-
 const ascii = /^[\u0020-\u007e]*$/;
 const clusters = new Intl.Segmenter('en', { granularity: 'grapheme' });
 const emoji = /\p{Emoji_Presentation}|\p{Extended_Pictographic}\ufe0f|\u20e3/u;
@@ -102,6 +100,7 @@ const wide = new RegExp(
   'u',
 );
 
+/** The width of a text in terminal cells: 2 for a Chinese character or an emoji, 0 for an accent. */
 export function displayWidth(text: string): number {
   if (ascii.test(text)) return text.length;
   let cells = 0;

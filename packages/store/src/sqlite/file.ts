@@ -179,8 +179,7 @@ function errorCodeOf(work: () => unknown): string | undefined {
   }
 }
 
-/** Why a database file cannot be opened, in words for an operator. */
-
+/** An error of SQLite, or of the operating system. */
 interface Failure {
   readonly code?: string;
   readonly errcode?: number;
@@ -188,11 +187,11 @@ interface Failure {
 }
 
 /** SQLITE_READONLY and SQLITE_CANTOPEN: SQLite does not say which of its files it is, and why. */
-const barred: readonly number[] = [8, 14];
+const unexplained: readonly number[] = [8, 14];
 /** SQLITE_CORRUPT. */
 const damaged = 11;
 
-/** The error of opening `what`, such as "the database", at this path. */
+/** Says in words for an operator why `what`, such as "the database", cannot be opened at this path. */
 export function cannotOpen(what: string, path: string, error: unknown): OperatorError {
   // The cause is the error of SQLite.
   const failure = (error instanceof StoreUnavailable ? error.cause : error) as Failure;
@@ -212,7 +211,7 @@ function explained(failure: Failure, path: string): [reason: string, remedy?: st
   }
   if (((errcode ?? 0) & 0xff) === damaged) return [`it is damaged (${message})`, 'Restore a backup.'];
   if (code === 'EISDIR') return ['it is a folder'];
-  if (code === undefined || !(errcode === undefined || barred.includes(errcode & 0xff))) return [message];
+  if (code === undefined || !(errcode === undefined || unexplained.includes(errcode & 0xff))) return [message];
   const place = nearestExisting(path);
   // SQLite creates files beside the database.
   for (const each of place === path ? [path, dirname(path)] : [place]) {

@@ -211,7 +211,8 @@ function explained(failure: Failure, path: string): [reason: string, remedy?: st
   }
   if (((errcode ?? 0) & 0xff) === damaged) return [`it is damaged (${message})`, 'Restore a backup.'];
   if (code === 'EISDIR') return ['it is a folder'];
-  if (code === undefined || !(errcode === undefined || unexplained.includes(errcode & 0xff))) return [message];
+  const isUnexplained = errcode === undefined || unexplained.includes(errcode & 0xff);
+  if (code === undefined || !isUnexplained) return [message];
   const place = nearestExisting(path);
   // SQLite creates files beside the database.
   for (const each of place === path ? [path, dirname(path)] : [place]) {

@@ -79,7 +79,7 @@ ${body}</tbody></table></div>`;
 
 /** The fields of a record. A field without a value is left out. */
 export function facts(pairs: readonly (readonly [name: string, value: Value])[]): Html {
-  const given = pairs.filter(([, value]) => value !== undefined);
+  const given = pairs.filter(([, value]) => value !== undefined && value !== false);
   return html`<dl class="facts">${given.map(
     ([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`,
   )}</dl>`;

@@ -1,4 +1,4 @@
-/** The pipeline of a listing request: authenticate, scope, rate limit, parameters, grant, query, respond. */
+/** The pipeline of a listing request: authenticate, scope, rate limit, parameters, cursor, grant, query, respond. */
 import type { Environment } from '@partner-network/contract/environments';
 import { type ListingName, parametersBoundToCursor } from '@partner-network/contract/operations';
 import type { Exchange, Route } from '@partner-network/http/handle';
@@ -56,7 +56,7 @@ export function listingRoute(parts: PipelineParts, keyCache: KeyCache, listing: 
     const cursor = parameters.cursor as string | undefined;
     const position = cursor === undefined ? firstPosition : cursors.open(scope, cursor);
 
-    // The store checks the grant and reads the page in one statement.
+    // The store checks the grant and reads the page; on Postgres in one statement.
     const query = () => listing.page(sources, key, parameters, position);
     const page = await (overload === undefined ? query() : overload.withinShare(key.partnerId, query));
     if (accessOf !== undefined) exchange.access = { ...accessOf(parameters), grantId: page.grantId };

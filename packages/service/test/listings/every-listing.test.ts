@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { filtersOf, listingByName } from '@partner-network/contract/operations';
+import { httpBounds } from '../../../common/src/bounds/http.ts';
 import { storeBounds } from '../../../common/src/bounds/store.ts';
 import { byTest, createdAt, keys } from '../../../testkit/fixtures/fixture.ts';
 import { assertRefused, assertUnavailable, errorsOf } from '../../../testkit/fixtures/http.ts';
@@ -218,10 +219,15 @@ for (const [listing, query, keyWithScope, keyWithoutScope] of listings) {
       });
       assert.equal((await list(query, { key: keys.acme })).status, 200);
       const release = await lock!(listing);
-      const started = performance.now();
+      const startedMs = performance.now();
+      // A busy machine holds up this timer as it holds up the answers, which are due soon after it.
+      const heldUp = wait(httpBounds.answerMs).then(
+        () => performance.now() - startedMs - httpBounds.answerMs,
+      );
       const answers = await Promise.all(Array.from({ length: 40 }, () => list(query, { key: keys.acme })));
+      const answeredMs = performance.now() - startedMs;
       for (const answer of answers) assertUnavailable(answer);
-      assert.ok(performance.now() - started < 2_000);
+      assert.ok(answeredMs - (await heldUp) < 2_000);
       // Without a free connection a request may be shed before the rate limit.
       const limited = answers.filter(({ headers }) => /;r=\d+;t=1$/.test(String(headers.ratelimit)));
       assert.ok(limited.length >= 10, `${limited.length} of them count`);

@@ -1,4 +1,4 @@
-/** The pipeline of a listing request: authenticate, scope, rate limit, parameters, cursor, grant, query, respond. */
+/** The pipeline of a listing: authenticate, scope, rate limit, parameters, cursor, grant, query, respond. */
 import type { Environment } from '@partner-network/contract/environments';
 import { type ListingName, parametersBoundToCursor } from '@partner-network/contract/operations';
 import type { Exchange, Route } from '@partner-network/http/handle';

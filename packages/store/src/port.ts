@@ -122,7 +122,7 @@ export interface ImportWrite {
   readonly skipsRejected?: boolean;
   /** Adds an entry to the audit log if a record was written or deleted. */
   readonly audit?: ImportAudit | undefined;
-  /** Called before a commit that leaves rejected lines out. If it throws, nothing is written. */
+  /** Called if lines are rejected, before the commit. If it throws, nothing is written. */
   onRejected?(rejected: readonly RefusedLine[]): Promise<void> | void;
 }
 

@@ -156,10 +156,8 @@ async function importOn(
     audit: audit && { ...audit, details, rejected: rejected.count() },
     ...(keepRefused && { onRejected: keepRefused }),
   });
-  const isWritten = mode === 'keep' && (refused.length === 0 || skipsRejected);
-  if (refused.length > 0 && !isWritten) await keepRefused?.(refused);
   for (const one of refused) rejected.add({ line: one.line, errors: rejectionsOfRefused(one) });
-  const isCounted = !isLost && (refused.length === 0 || skipsRejected);
+  const isCounted = skipsRejected || rejected.count() === 0;
   return { read, ...(isCounted ? counts : noCounts), ...rejected.report() };
 }
 

@@ -221,9 +221,9 @@ export class Run implements ImportRun {
     const isKept = commits(request, rejected);
     const [entry, ...values] = importStatement(audit, result) ?? [];
     if (isKept && entry !== undefined) await this.#query(entry, values);
-    if (isKept && rejected.length > 0) await onRejected?.(rejected);
+    if (!isKept) await this.#query('rollback');
+    if (rejected.length > 0) await onRejected?.(rejected);
     if (isKept) await this.#commitAll();
-    else await this.#query('rollback');
     // After a trial, rows that were staged before the transaction began are still there.
     if (isKept || isFirst) {
       this.#staged = noRows();

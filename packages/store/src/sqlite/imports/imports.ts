@@ -85,8 +85,8 @@ export async function beginImport(
       requireFiles();
       const writes = await opened();
       const result = await unlocked(() => writes.write(request));
+      if (result.rejected.length > 0) await onRejected?.(result.rejected);
       if (commits(request, result.rejected)) {
-        if (result.rejected.length > 0) await onRejected?.(result.rejected);
         await gate.pass(async () => writes.commit());
         rowsOf = createRows(kind);
       }

@@ -1,6 +1,6 @@
 /** Consent only shrinks: decides what a line of an import does to a grant. A trigger enforces the same. */
 import type { Grant, RefusedLine } from '../port.ts';
-import { type Merged, sameId } from './imports.ts';
+import { importColumns, type Merged, sameId } from './imports.ts';
 import type { Dialect } from './record-statements.ts';
 import type { Row } from './statement.ts';
 
@@ -87,7 +87,8 @@ function written(grant: Omit<StoredGrant, 'expires_at'>, expiresAt: string | und
   return { outcome: 'written', grant: expiresAt === undefined ? rest : { ...rest, expires_at: expiresAt } };
 }
 
-const columns = ['partner_id', 'action', 'status', 'expires_at', 'created_at', 'updated_at'] as const;
+/** The columns of a grant besides its key. */
+const columns = importColumns.grants.all.slice(importColumns.grants.identity.length);
 
 /** Selects all staged lines of grants with what is stored, in the order of the table. */
 export function selectCompared({ joined, readable }: Pick<Dialect, 'joined' | 'readable'>): string {

@@ -1,17 +1,17 @@
 import { ingestBounds } from '@partner-network/common/bounds/operator';
 import { GrantJudge, selectCompared } from '../../sql/consent.ts';
+import { importColumns } from '../../sql/imports.ts';
 import { fetched, type KindWrites, lookUp, type Query } from './kind-writes.ts';
 import { type LocalCopies, readableOn } from './local-copies.ts';
 
-const columns = ['partner_id', 'action', 'status', 'expires_at', 'created_at', 'updated_at'];
+const columns = importColumns.grants.all.join(', ');
 
 /**
  * $1 is a JSON list of grants. A grant that was revoked since it was read stays revoked, unless the line ends
  * it at an earlier time.
  */
 const writeAll = `
-  insert into grants (customer_id, id, ${columns.join(', ')})
-  select customer_id, id, ${columns.join(', ')}
+  insert into grants (${columns}) select ${columns}
   from json_to_recordset($1) as listed (
     customer_id text, id text, partner_id text, action text, status text,
     expires_at timestamptz, created_at timestamptz, updated_at timestamptz

@@ -50,21 +50,15 @@ function rankedCodes(usage: readonly UsageCount[]): string[] {
 /** Refusals first, at the bottom of a bar, then what was answered. */
 function seriesOf(usage: readonly UsageCount[], ranked: readonly string[]): Series[] {
   const own = ranked.slice(0, colors);
-  const present = new Set(usage.map(({ code }) => code));
-  const isRest = (code: string) => code !== 'OK' && !own.includes(code);
-  const names = [
-    ...own.filter((code) => present.has(code)),
-    ...([...present].some(isRest) ? [rest] : []),
-    ...(present.has('OK') ? ['OK'] : []),
-  ];
-  return names.map((name) => {
+  const shownName = ({ code }: UsageCount) => (code === 'OK' || own.includes(code) ? code : rest);
+  const byName = Map.groupBy(usage, shownName);
+  return [...own, rest, 'OK'].flatMap((name, index) => {
+    const shown = byName.get(name);
+    if (shown === undefined) return [];
     const counts = new Map<string, number>();
-    for (const { from, code, count } of usage) {
-      if ((isRest(code) ? rest : code) === name) counts.set(from, (counts.get(from) ?? 0) + count);
-    }
-    const index = own.indexOf(name);
-    const color = name === 'OK' ? 'ok' : `code-${index === -1 ? 'rest' : index}`;
-    return { code: name, color, total: [...counts.values()].reduce((sum, count) => sum + count, 0), counts };
+    for (const { from, count } of shown) counts.set(from, (counts.get(from) ?? 0) + count);
+    const color = name === 'OK' ? 'ok' : `code-${name === rest ? 'rest' : index}`;
+    return { code: name, color, total: shown.reduce((sum, { count }) => sum + count, 0), counts };
   });
 }
 

@@ -55,7 +55,8 @@ export class BatchSender {
     const { read, rejected_count: rejected, ...written } = counts;
     const lines = { ...written, rejected };
     if (!isDryRun) {
-      for (const [outcome, count] of Object.entries(lines)) add(this.#lines, `${kind} ${outcome}`, count);
+      for (const [outcome, count] of Object.entries(lines))
+        this.#lines[kind][outcome as keyof typeof lines] += count;
     }
     if (isCommitted) {
       this.#audit.count(by, kind, lines, audit);
@@ -64,7 +65,7 @@ export class BatchSender {
         this.#lagSeconds[kind] = Math.max(0, (Date.now() - Date.parse(newest)) / 1_000) || 0;
     }
     const ending = isDryRun ? 'tried' : 'rejected';
-    add(this.#sent, `${kind} ${isCommitted ? 'committed' : ending}`, 1);
+    this.#sent[kind][isCommitted ? 'committed' : ending] += 1;
     const fields = { request_id: exchange.requestId, key_id: id, kind, dry_run: isDryRun || undefined };
     this.#log.info({ ...fields, ...counts }, 'batch');
     if (isRejected) exchange.code = String((errors?.[0] as { code?: unknown } | undefined)?.code);
@@ -74,7 +75,7 @@ export class BatchSender {
 
   /** Counts a batch that got an error as a whole, also if its key was refused. */
   countRefused(kind: ImportKind): void {
-    add(this.#sent, `${kind} refused`, 1);
+    this.#sent[kind].refused += 1;
   }
 
   async close(): Promise<void> {
@@ -83,19 +84,16 @@ export class BatchSender {
   }
 }
 
-/** Counters of all kinds, from 0: Prometheus does not notice the increase of a counter that begins with 1. */
-function zeros(outcomes: readonly string[]): Map<string, number> {
-  const names = Object.values(kinds).flatMap((kind) => outcomes.map((outcome) => `${kind} ${outcome}`));
-  return new Map(names.map((name) => [name, 0]));
+type Counters<Outcome extends string> = Readonly<Record<ImportKind, Record<Outcome, number>>>;
+
+/** Counters from 0: Prometheus does not notice the increase of a counter that begins with 1. */
+function zeros<Outcome extends string>(outcomes: readonly Outcome[]): Counters<Outcome> {
+  const ofKind = () => Object.fromEntries(outcomes.map((outcome) => [outcome, 0])) as Record<Outcome, number>;
+  return { brands: ofKind(), balances: ofKind(), grants: ofKind() };
 }
 
-function add(counts: Map<string, number>, name: string, more: number): void {
-  counts.set(name, (counts.get(name) ?? 0) + more);
-}
-
-function readingsOf(counts: ReadonlyMap<string, number>) {
-  return [...counts].map(([name, value]) => {
-    const [kind = '', outcome = ''] = name.split(' ');
-    return { labels: { kind, outcome }, value };
-  });
+function readingsOf(counters: Counters<string>) {
+  return Object.entries(counters).flatMap(([kind, counts]) =>
+    Object.entries(counts).map(([outcome, value]) => ({ labels: { kind, outcome }, value })),
+  );
 }

@@ -146,7 +146,7 @@ export async function respond(
     exchange.status = refused.status;
     exchange.body = refused.body;
     exchange.isAscii = false;
-    exchange.code = refused.errors[0].code;
+    exchange.code = refused.code;
   }
   return exchange;
 }

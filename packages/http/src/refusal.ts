@@ -13,14 +13,17 @@ import { allowedMethods } from '@partner-network/contract/operations';
  */
 export class Refusal {
   readonly status: number;
-  readonly errors: Errors;
+  /** The code of the first error. */
+  readonly code: string;
+  readonly errors: readonly AnyErrorRecord[];
   /** All headers except the common ones. Names and values alternate. */
   readonly headers: readonly string[];
   readonly body: string;
 
-  /** The status is that of the catalogue, unless it is given. */
-  constructor(errors: Errors, headers: readonly string[] = [], status?: number) {
-    this.status = status ?? everyError[errors[0].code as AnyErrorCode].status;
+  /** Takes one error or more. The status is that of the catalogue, unless it is given. */
+  constructor(errors: readonly AnyErrorRecord[], headers: readonly string[] = [], status?: number) {
+    this.code = errors[0]!.code;
+    this.status = status ?? everyError[this.code as AnyErrorCode].status;
     this.errors = errors;
     this.body = JSON.stringify({ errors });
     const type = ['Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store'];
@@ -30,8 +33,7 @@ export class Refusal {
   }
 }
 
-/** At least one. Bodies of the administrative API also get the codes of imports. */
-export type Errors = readonly [AnyErrorRecord, ...AnyErrorRecord[]];
+/** Bodies of the administrative API also get the codes of imports. */
 type AnyErrorRecord = Omit<ErrorRecord, 'code'> & { readonly code: string };
 
 const headersOfStatus: Readonly<Record<number, readonly string[]>> = {

@@ -132,8 +132,7 @@ export function parseParameters<O extends Parametrized>(operation: O, query: str
     errors.push(errorRecord('UNKNOWN_QUERY_PARAMETER', facts, field));
   }
 
-  const [first, ...rest] = errors;
-  if (first !== undefined) throw new Refusal([first, ...rest]);
+  if (errors.length > 0) throw new Refusal(errors);
   return values as ParameterValues<O>;
 }
 

@@ -48,9 +48,9 @@ export function answerSocketErrors(server: Server, connections: Connections, sit
 
   function refuse(refused: Refusal): string {
     const requestId = newRequestId();
-    const { status, errors } = refused;
-    site.requests?.count(undefined, status, errors[0].code);
-    site.log.info({ request_id: requestId, status, code: errors[0].code }, 'request');
+    const { status, code } = refused;
+    site.requests?.count(undefined, status, code);
+    site.log.info({ request_id: requestId, status, code }, 'request');
     return responseBytes(refused, requestId);
   }
 

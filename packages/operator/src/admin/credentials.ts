@@ -55,5 +55,5 @@ const ownWords: Readonly<Record<string, Refusal | undefined>> = {
 
 /** What a request throws, in the words of this service. */
 export function inOwnWords(error: unknown): unknown {
-  return (error instanceof Refusal && ownWords[error.errors[0].code]) || error;
+  return (error instanceof Refusal && ownWords[error.code]) || error;
 }

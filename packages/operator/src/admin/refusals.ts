@@ -1,7 +1,7 @@
 /** Refusals with the codes of imports, for what a body holds. */
 import type { ErrorRecord } from '@partner-network/contract/errors';
 import { maxErrors } from '@partner-network/contract/limits';
-import { type Errors, Refusal, refusalSaying } from '@partner-network/http/refusal';
+import { Refusal, refusalSaying } from '@partner-network/http/refusal';
 import type { Rejection } from '../ingest/rejections.ts';
 
 /** An error of a body or of a line, which never repeats a value. */
@@ -13,7 +13,7 @@ export function errorOfRejection({ code, detail, field }: Rejection) {
 /** Everything that is wrong with a body, at most 20 errors. */
 export function refusalOfBody(rejections: readonly Rejection[]): Refusal {
   const errors = rejections.slice(0, maxErrors).map(errorOfRejection);
-  return new Refusal(errors as unknown as Errors, [], 400);
+  return new Refusal(errors, [], 400);
 }
 
 /** What the path names does not exist. Its id is not repeated: it may be anything. */

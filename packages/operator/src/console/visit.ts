@@ -34,9 +34,9 @@ export interface Visit {
 export type Outcome = Page | { readonly to: string } | { readonly file: string; readonly name: string };
 
 /** Sets the status, and the code for logs and metrics. */
-export function noteRefusal(exchange: Exchange, { status, errors }: Refusal): void {
+export function noteRefusal(exchange: Exchange, { status, code }: Refusal): void {
   exchange.status = status;
-  exchange.code = errors[0].code;
+  exchange.code = code;
 }
 
 export type Reads = ReturnType<typeof createReads>;

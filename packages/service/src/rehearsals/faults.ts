@@ -84,9 +84,9 @@ function instead(
 }
 
 function refused(page: Page, refusal: Refusal, names = commonAndRate): SentResponse {
-  const { status, body, errors } = refusal;
+  const { status, body, code } = refusal;
   const headers = { ...kept(page, names), ...headersOf(refusal.headers) };
-  return { status, headers, body, outcome: errors[0].code };
+  return { status, headers, body, outcome: code };
 }
 
 function limited(page: Page): SentResponse {

@@ -33,9 +33,9 @@ unless the variables of the service are set. The key is shown once.</p></div>`,
 }
 
 /** Why a key was refused, in words for a person. */
-export function whyNotSignedIn({ errors: [{ code, detail }] }: Refusal): string {
+export function whyNotSignedIn({ code, errors }: Refusal): string {
   if (code === 'UNAUTHORIZED') return 'This key is not known here. Check that you pasted all of it.';
-  if (code !== 'INSUFFICIENT_ROLE') return detail;
+  if (code !== 'INSUFFICIENT_ROLE') return errors[0]!.detail;
   return 'This key only sends batches. Sign in with a key that has the role VIEWER, SUPPORT or ADMIN.';
 }
 

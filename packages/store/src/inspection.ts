@@ -1,4 +1,4 @@
-import type { Finding } from '@partner-network/common/errors';
+import type { Finding } from '@partner-network/common/finding';
 import type { Store } from './port.ts';
 import type { Stamp } from './sql/schema.ts';
 import type { Sql } from './sql/statement.ts';

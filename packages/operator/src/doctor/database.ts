@@ -1,5 +1,5 @@
 import { doctorBounds } from '@partner-network/common/bounds/operator';
-import { type Finding, failed, ok, skipped, warning } from '@partner-network/common/errors';
+import { type Finding, failed, ok, skipped, warning } from '@partner-network/common/finding';
 import type { Environment } from '@partner-network/contract/environments';
 import type { RedisInspected } from '@partner-network/service/limiter/redis/inspect';
 import { ratesOf, type ServeConfig } from '@partner-network/service/settings/serve';

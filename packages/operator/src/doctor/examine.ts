@@ -1,4 +1,4 @@
-import { asOne, type Finding, failed, ok, skipped } from '@partner-network/common/errors';
+import { asOne, type Finding, failed, ok, skipped } from '@partner-network/common/finding';
 import { openFileLimit } from '@partner-network/common/process';
 import type { Environment } from '@partner-network/contract/environments';
 import { inspectRedis } from '@partner-network/service/limiter/redis/inspect';

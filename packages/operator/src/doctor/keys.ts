@@ -1,6 +1,6 @@
 import { doctorBounds } from '@partner-network/common/bounds/operator';
 import { cursorsBounds } from '@partner-network/common/bounds/service';
-import { asOne, type Finding, failed, ok, warning } from '@partner-network/common/errors';
+import { asOne, type Finding, failed, ok, warning } from '@partner-network/common/finding';
 import { toTime } from '@partner-network/common/times';
 import type { Inspection } from '@partner-network/store/inspection';
 import { expiringAdminKeys, expiringKeys, replacedKeys } from '@partner-network/store/sql/keys';

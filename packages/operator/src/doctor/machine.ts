@@ -2,7 +2,7 @@
 import { statfsSync, statSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { doctorBounds } from '@partner-network/common/bounds/operator';
-import { asOne, type Finding, failed, ok, skipped, warning } from '@partner-network/common/errors';
+import { asOne, type Finding, failed, ok, skipped, warning } from '@partner-network/common/finding';
 import { originOf } from '@partner-network/common/text';
 import { everyInterface, type ServeConfig } from '@partner-network/service/settings/serve';
 import type { Place } from '@partner-network/store/inspection';

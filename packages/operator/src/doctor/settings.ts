@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, isIP } from 'node:net';
-import { asOne, type Finding, failed, ok, warning } from '@partner-network/common/errors';
+import { asOne, type Finding, failed, ok, warning } from '@partner-network/common/finding';
 import { originOf } from '@partner-network/common/text';
 import { listings } from '@partner-network/contract/operations';
 import { databaseConfig } from '@partner-network/service/settings/database';

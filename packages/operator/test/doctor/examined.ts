@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import type { TestContext } from 'node:test';
 import { parseLine } from '../../../common/src/command-line/parse.ts';
-import type { Finding } from '../../../common/src/errors.ts';
+import type { Finding } from '../../../common/src/finding.ts';
 import { startHealth } from '../../../http/src/health.ts';
 import type { StoreOptions } from '../../../store/src/address.ts';
 import { pluck } from '../../../testkit/fixtures/pluck.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { postgresBounds } from '../../../common/src/bounds/store.ts';
-import type { Finding } from '../../../common/src/errors.ts';
+import type { Finding } from '../../../common/src/finding.ts';
 import { balancesUnderAnyGrant } from '../../../store/src/postgres/statements.ts';
 import { createAdminKeys, startAdmin } from '../../../testkit/admin/started.ts';
 import { fillFixture } from '../../../testkit/fixtures/fixture.ts';

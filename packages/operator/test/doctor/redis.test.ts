@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import type { Finding } from '../../../common/src/errors.ts';
+import type { Finding } from '../../../common/src/finding.ts';
 import { inspectRedis } from '../../../service/src/limiter/redis/inspect.ts';
 import { parseRedisUrl } from '../../../service/src/limiter/redis/url.ts';
 import { toCreate } from '../../../store/src/address.ts';

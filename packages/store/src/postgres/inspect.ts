@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { doctorBounds } from '@partner-network/common/bounds/operator';
 import { postgresBounds } from '@partner-network/common/bounds/store';
-import { type Finding, failed, ok, warning } from '@partner-network/common/errors';
+import { type Finding, failed, ok, warning } from '@partner-network/common/finding';
 import { within } from '@partner-network/common/timeout';
 import type { Environment } from '@partner-network/contract/environments';
 import type { Inspected } from '../inspection.ts';

@@ -1,5 +1,6 @@
 /** Compares the current role with what its duty needs: what is missing, and what is too much. */
-import { type Finding, failed, OperatorError, ok, skipped, warning } from '@partner-network/common/errors';
+import { OperatorError } from '@partner-network/common/errors';
+import { type Finding, failed, ok, skipped, warning } from '@partner-network/common/finding';
 import type { Client } from 'pg';
 import { type Allowed, type Role, type RoleName, roles } from './roles.ts';
 

@@ -1,6 +1,7 @@
 /** What the migrations of both engines share: where they are, and which databases they reject. */
 import { readdirSync, readFileSync } from 'node:fs';
-import { type Finding, failed, OperatorError } from '@partner-network/common/errors';
+import { OperatorError } from '@partner-network/common/errors';
+import { type Finding, failed } from '@partner-network/common/finding';
 import type { Environment } from '@partner-network/contract/environments';
 
 export type Migrations = ReturnType<typeof migrationsIn>;

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { type Finding, failed, ok, warning } from '@partner-network/common/errors';
+import { type Finding, failed, ok, warning } from '@partner-network/common/finding';
 import type { Environment } from '@partner-network/contract/environments';
 import type { Inspected, Place } from '../inspection.ts';
 import { readLastUses } from '../sql/journal.ts';

@@ -1,6 +1,6 @@
 /** Checks the Redis of the rate limit for `doctor`, without writing to it. */
 
-import { asOne, type Finding, failed, ok, warning } from '@partner-network/common/errors';
+import { asOne, type Finding, failed, ok, warning } from '@partner-network/common/finding';
 import { hostAndPort } from '@partner-network/common/text';
 import type { Environment } from '@partner-network/contract/environments';
 import type { Cluster, Redis } from 'ioredis';

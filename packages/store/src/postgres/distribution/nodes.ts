@@ -1,6 +1,6 @@
 /** Whether the statements of both listings run, on each node that has their records. */
 import { postgresBounds } from '@partner-network/common/bounds/store';
-import { asOne, type Finding, failed, ok, warning } from '@partner-network/common/errors';
+import { asOne, type Finding, failed, ok, warning } from '@partner-network/common/finding';
 import { within } from '@partner-network/common/timeout';
 import { StoreUnavailable } from '../../port.ts';
 import type { Connection } from '../connections/connection.ts';

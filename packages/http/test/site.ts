@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
 import { basePath } from '@partner-network/contract/operations';
 import { httpBounds } from '../../common/src/bounds/http.ts';
+import type { MetricName } from '../../common/src/observability/catalogue.ts';
 import { createCaller } from '../../testkit/fixtures/http.ts';
 import { watchedLog } from '../../testkit/watch/logs.ts';
 import type { Exchange, Route } from '../src/handle.ts';
@@ -75,8 +76,10 @@ export async function startSite(t: TestContext, { routes, room, overload }: Choi
     if (sent !== '') socket.write(sent);
     return socket;
   };
+  const readingsOf = (name: MetricName) => metrics.find((metric) => metric.name === name)!.read();
   const closedFor = (reason: string) =>
-    metrics[2]!.read().find(({ labels }) => labels.reason === reason)!.value;
-  const count = () => metrics[0]!.read()[0]!.value;
+    readingsOf('partner_network_connections_closed_total').find(({ labels }) => labels.reason === reason)!
+      .value;
+  const count = () => readingsOf('partner_network_connections')[0]!.value;
   return { ...caller, ...served, port, server, open, requests, count, closedFor, logs, lines };
 }

@@ -18,7 +18,8 @@ const cookieName = 'partner_network_console';
 
 /**
  * Cookies and tokens are sealed with the keys of cursors, which all instances read from the database. What a
- * text is sealed for is authenticated: a cursor does not open as a cookie, and a cookie not as a token.
+ * text is sealed for is authenticated: a cursor does not open as a cookie, and a cookie not as a token. The
+ * empty text stands where cursors of partners have their partner.
  */
 const sealedFor = (name: string, cookie = '') => [name, '', cookie] as const;
 

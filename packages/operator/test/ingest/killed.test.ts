@@ -35,8 +35,7 @@ for (const [engine, database] of [
       timeout: 900_000,
     }, async (t) => {
       const url = await database(t);
-      const scene = { url, environment: 'sandbox', folder: temporaryFolder(t), rows, kills, deletesMissing };
-      const { before, after, noticedMs } = await killImports(t, scene);
+      const { before, after, noticedMs } = await killImports(t, url, deletesMissing);
       t.diagnostic(`${before} wrote nothing, ${after} all; noticed after at most ${noticedMs.toFixed(0)} ms`);
       assert.equal(before + after, kills);
     });
@@ -59,39 +58,24 @@ interface Killings {
   readonly noticedMs: number;
 }
 
-interface Scene {
-  readonly url: string;
-  readonly environment: string;
-  readonly folder: string;
-  readonly rows: number;
-  readonly kills: number;
-  /** Run the import with --delete-missing: a third of the lines is not in its file. */
-  readonly deletesMissing?: boolean;
-}
-
 /**
  * Rejects at the first state that is neither. Every second line replaces or deletes a balance, the others are
- * new or delete what does not exist. Deletions are remembered, which is part of the state.
+ * new or delete what does not exist. Deletions are remembered, which is part of the state. With
+ * --delete-missing, a third of the lines is not in the file.
  */
-async function killImports(
-  t: Lifetime,
-  { url, environment, folder, rows, kills, deletesMissing = false }: Scene,
-): Promise<Killings> {
+async function killImports(t: Lifetime, url: string, deletesMissing: boolean): Promise<Killings> {
   const table = await openTable(url);
   try {
-    const where = ['--database', url, '--environment', environment];
+    const folder = temporaryFolder(t);
+    const where = ['--database', url, '--environment', 'sandbox'];
     const words = (file: string, ...more: string[]) => ['import', 'balances', file, ...where, ...more];
     const flags = deletesMissing ? ['--delete-missing', '--yes'] : [];
     const first = join(folder, 'first.jsonl');
     const second = join(folder, 'second.jsonl');
-    writeFileSync(
-      first,
-      linesOf(rows, 1, (index) => index % 2 === 0),
-    );
-    writeFileSync(
-      second,
-      linesOf(rows, 2, (index) => !deletesMissing || index % 3 > 0),
-    );
+    const everySecond = (index: number) => index % 2 === 0;
+    const notMissing = (index: number) => !deletesMissing || index % 3 > 0;
+    writeFileSync(first, linesOf(1, everySecond));
+    writeFileSync(second, linesOf(2, notMissing));
     await empty(table);
     await runToEnd(t, words(first));
     const before = await stateOf(table);
@@ -135,7 +119,7 @@ async function restore(table: Table): Promise<void> {
  * Lines have fixed times, so that each import has the same result. The first half is in the order of the
  * table, in which rows are written as they are read; the second half is not, and has deletions.
  */
-function linesOf(rows: number, amount: number, isIncluded: (index: number) => boolean): string {
+function linesOf(amount: number, isIncluded: (index: number) => boolean): string {
   const time = `2026-01-0${amount}T00:00:00.000Z`;
   let text = '';
   for (let index = 0; index < rows; index += 1) {
@@ -166,15 +150,15 @@ async function runFor(t: Lifetime, words: readonly string[], durationMs: number)
 
 /** The numbers of rows and deletions, and a digest of them. */
 async function stateOf(table: Table): Promise<string> {
-  const rows = await table.query('select record from balances order by customer_id, id');
+  const balances = await table.query('select record from balances order by customer_id, id');
   // Without the time: for --delete-missing it is the time of the import.
   const deletions = await table.query(
     'select customer_id, id from deleted_balances order by customer_id, id',
   );
   const digest = createHash('sha256');
-  for (const { record } of rows) digest.update(`${record}\n`);
+  for (const { record } of balances) digest.update(`${record}\n`);
   for (const { customer_id, id } of deletions) digest.update(`${customer_id} ${id}\n`);
-  return `${rows.length} ${deletions.length} ${digest.digest('hex')}`;
+  return `${balances.length} ${deletions.length} ${digest.digest('hex')}`;
 }
 
 async function openTable(url: string): Promise<Table> {

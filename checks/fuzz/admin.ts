@@ -41,8 +41,18 @@ const value = fc.oneof(
 const fields = [
   ...new Set([
     ...operations.flatMap(({ bodies = [] }) => bodies.flatMap(({ properties }) => Object.keys(properties))),
-    ...['id', 'customer_id', 'type', 'currency', 'amount', 'updated_at', 'deleted_at', 'status'],
-    ...['reference_id', 'metadata', 'colour', '__proto__'],
+    'id',
+    'customer_id',
+    'type',
+    'currency',
+    'amount',
+    'updated_at',
+    'deleted_at',
+    'status',
+    'reference_id',
+    'metadata',
+    'colour',
+    '__proto__',
   ]),
 ];
 const record = fc.dictionary(fc.constantFrom(...fields), value, { maxKeys: 8 });

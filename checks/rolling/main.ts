@@ -53,10 +53,12 @@ async function roll({ restarts, rate, upgrade, ...flags }: Flags): Promise<boole
   const { database, page, program } = await (upgrade ? lastReleaseStage() : fixtureStage());
   const where = ['--database', database, '--environment', 'sandbox'];
   const words = [
-    ...[...where, '--brands-rate', '0', '--log-level', 'warn'],
-    ...['--drain-delay', String(flags['drain-delay'])],
+    ...where,
+    '--brands-rate=0',
+    '--log-level=warn',
+    `--drain-delay=${flags['drain-delay']}`,
     // The same for both instances, so that their answers are equal.
-    ...['--public-url', 'https://network.example'],
+    '--public-url=https://network.example',
   ];
   const logPaths = ['one', 'two'].map((name) => join(folder, `${name}.log`));
   const [one, two] = await Promise.all(logPaths.map((path) => createInstance(wholeRun, path, path, words)));

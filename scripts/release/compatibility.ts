@@ -84,8 +84,14 @@ function eachEntry(
 
 /** Texts and examples for people. A client does not depend on them. */
 const annotations = [
-  ...['title', 'summary', 'description', 'example', 'examples', 'deprecated'],
-  ...['x-codeSamples', 'x-scopes'],
+  'title',
+  'summary',
+  'description',
+  'example',
+  'examples',
+  'deprecated',
+  'x-codeSamples',
+  'x-scopes',
 ];
 
 /** Reports every difference in parts that no other rule compares. */

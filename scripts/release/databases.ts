@@ -37,8 +37,10 @@ const partners = [
     name: 'Old Acme "Ünïcode" 🦊',
     created_at: early,
     keys: [
-      ...[key('oldAcme'), key('oldBrands', { scopes: ['BRANDS_READ'] })],
-      ...[key('oldExpired', { expires_at: late }), key('oldRevoked', { revoked_at: late })],
+      key('oldAcme'),
+      key('oldBrands', { scopes: ['BRANDS_READ'] }),
+      key('oldExpired', { expires_at: late }),
+      key('oldRevoked', { revoked_at: late }),
     ],
   },
   { id: 'old-closed', name: 'Old closed', created_at: early, disabled_at: late, keys: [key('oldClosed')] },

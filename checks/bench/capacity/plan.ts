@@ -113,8 +113,15 @@ const loads: readonly Load[] = [50, 0.5].flatMap((perSecond) =>
 );
 
 const heading = [
-  ...['partners × rate', 'requests/s', 'service cores', 'instances', 'primary cores'],
-  ...['replicas', 'connections', 'Redis nodes', 'breaks first'],
+  'partners × rate',
+  'requests/s',
+  'service cores',
+  'instances',
+  'primary cores',
+  'replicas',
+  'connections',
+  'Redis nodes',
+  'breaks first',
 ];
 
 export function planTable(inputs: Inputs): string {

@@ -43,8 +43,14 @@ const schema = {
 };
 
 const columns = [
-  ...['id', 'name', 'created_at', 'updated_at', 'reference_id'],
-  ...['color', 'profile_image_url', 'metadata'],
+  'id',
+  'name',
+  'created_at',
+  'updated_at',
+  'reference_id',
+  'color',
+  'profile_image_url',
+  'metadata',
 ];
 
 /** Fields without a value become undefined, and so are left out. */

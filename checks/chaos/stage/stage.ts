@@ -44,13 +44,15 @@ export async function startStage(t: Lifetime, folder: string) {
   const wires = await startWires(t, [redis.port, primary.port, standby.port]);
   const [redisPort, primaryPort, standbyPort] = wires.ports;
   const database = [
-    ...['--environment', 'sandbox', '--public-url', publicUrl],
-    ...['--database', `postgres://postgres@127.0.0.1:${primaryPort}/postgres`],
+    '--environment=sandbox',
+    `--public-url=${publicUrl}`,
+    `--database=postgres://postgres@127.0.0.1:${primaryPort}/postgres`,
   ];
   const words = [
     ...database,
-    ...['--replica', `postgres://postgres@127.0.0.1:${standbyPort}/postgres`],
-    ...['--redis', `redis://127.0.0.1:${redisPort}`, '--instances', '2'],
+    `--replica=postgres://postgres@127.0.0.1:${standbyPort}/postgres`,
+    `--redis=redis://127.0.0.1:${redisPort}`,
+    '--instances=2',
   ];
   const instanceNamed = (name: string) =>
     createInstance(t, name, join(folder, `instance-${name}.log`), words);

@@ -49,7 +49,11 @@ export function pgbench({ url, pid }: Database, partners: readonly Partner[]): C
     `limit=${pageRecords}`,
   ];
   const common = [
-    ...['--no-vacuum', '--protocol', 'prepared', '--client', String(clients), '--jobs', '1', ...scripts],
+    '--no-vacuum',
+    '--protocol=prepared',
+    `--client=${clients}`,
+    '--jobs=1',
+    ...scripts,
     ...values.flatMap((value) => ['--define', value]),
   ];
 

@@ -15,7 +15,7 @@ export interface Receipt {
   readonly outcome: string;
 }
 
-export interface ReceiptsQuery extends NewestQuery<Receipt> {
+export interface ReceiptsQuery extends NewestQuery<Pick<Receipt, 'at' | 'request_id'>> {
   readonly requestId?: string | undefined;
   readonly partnerId?: string | undefined;
   /** Only together with `partnerId`: the partner's receipts are searched for it. */
@@ -75,7 +75,7 @@ export interface Receipts extends JournalWrites {
   lastUses(keyIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
 }
 
-export interface UsageQuery extends NewestQuery<UsageCount> {
+export interface UsageQuery extends NewestQuery<Omit<UsageCount, 'count'>> {
   readonly partnerId?: string | undefined;
   readonly keyId?: string | undefined;
   /** Whole hours or days of UTC, from the one that contains `since`. */
@@ -156,18 +156,18 @@ export interface NumberedEntry extends AuditEntry {
   readonly seq: number;
 }
 
-/** A page of a list, newest first. */
-export interface NewestQuery<R> {
+/** A page of a list, newest first. `Position` has the fields that order the records. */
+export interface NewestQuery<Position> {
   readonly since?: string | undefined;
   /** Only records before this time. */
   readonly until?: string | undefined;
   /** Only records older than this one, the last of the previous page. */
-  readonly after?: R | undefined;
+  readonly after?: Position | undefined;
   readonly limit: number;
 }
 
 export interface AuditQuery
-  extends NewestQuery<NumberedEntry>,
+  extends NewestQuery<Pick<NumberedEntry, 'at' | 'seq'>>,
     Partial<Record<'actor' | 'action' | 'target', string | undefined>> {}
 
 /** How far a reader of the audit log has come. Plain data, so that it can be kept. */

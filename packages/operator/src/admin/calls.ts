@@ -87,10 +87,10 @@ async function readPage<R extends object>(
   // The empty text stands where cursors of partners have their partner.
   const sealedFor = [operation, '', ...filters] as const;
   const after = () => {
-    if (cursor === undefined) return undefined as never;
+    if (cursor === undefined) return undefined;
     const position = open(sealedFor, String(cursor));
     if (position === undefined) throw refusal('INVALID_CURSOR', {}, 'cursor');
-    return JSON.parse(position) as never;
+    return JSON.parse(position);
   };
   const { records, next } = await read({ values, limit: Number(limit), after });
   return { records, ...(next !== undefined && { cursor: seal(sealedFor, JSON.stringify(next)) }) };

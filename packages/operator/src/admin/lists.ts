@@ -6,6 +6,7 @@ import { isOutcome, someOutcome } from '@partner-network/service/receipts/receip
 import type {
   ApiKey,
   AuditEntry,
+  Grant,
   GrantStatus,
   NumberedEntry,
   Partner,
@@ -32,23 +33,24 @@ export interface Listed<R extends object = object> {
 export interface ListQuery {
   readonly values: Fields;
   readonly limit: number;
-  /** The position of the previous page, as `positionOf` made it. Refuses a wrong cursor. */
-  after(): never;
+  /** The position where the previous page ended, as `positionOf` made it. Refuses a wrong cursor. */
+  after(): unknown;
 }
 
 /** Where a page begins, and how many records are read. */
-interface Part {
-  readonly after: never;
+interface Part<Position> {
+  readonly after: Position | undefined;
   readonly limit: number;
 }
 
 /** Reads one record more than the page has, to know whether another page follows. */
-async function pageOf<R extends object>(
+async function pageOf<R extends object, Position>(
   { limit, after }: ListQuery,
-  read: (part: Part) => Promise<readonly R[]>,
-  positionOf: (record: R) => unknown,
+  read: (part: Part<Position>) => Promise<readonly R[]>,
+  positionOf: (record: R) => Position,
 ): Promise<Page<R>> {
-  const found = await read({ after: after(), limit: limit + 1 });
+  // The cursor was sealed here, so its position has this type.
+  const found = await read({ after: after() as Position | undefined, limit: limit + 1 });
   const records = found.slice(0, limit);
   return { records, next: found.length > limit ? positionOf(records.at(-1)!) : undefined };
 }
@@ -72,7 +74,7 @@ export async function shownKeys(store: Store, keys: readonly ApiKey[]): Promise<
 
 export const listKeysPage: List<ShownKey> = async (store, query) => {
   const partnerId = query.values.partner_id as string | undefined;
-  const read = (part: Part) => store.listKeys(partnerId, part);
+  const read = (part: Part<Pick<ApiKey, 'partner_id' | 'id'>>) => store.listKeys(partnerId, part);
   const { records, next } = await pageOf(query, read, ({ partner_id, id }) => ({ partner_id, id }));
   return { records: await shownKeys(store, records), next };
 };
@@ -89,7 +91,7 @@ export const listGrantsPage: List<ListedGrant> = async (store, query) => {
   }
   const status = values.status as GrantStatus | undefined;
   const chosen = { partnerId, customerId, status, at: toTime(Date.now()) };
-  const read = (part: Part) => listGrants(store, { ...chosen, ...part });
+  const read = (part: Part<Pick<Grant, 'customer_id' | 'id'>>) => listGrants(store, { ...chosen, ...part });
   const { records, next } = await pageOf(query, read, ({ customer_id, id }) => ({ customer_id, id }));
   return { records: records.map(shownGrant), next };
 };
@@ -103,7 +105,7 @@ export const listAuditPage: List<AuditEntry> = async (store, query) => {
   const { actor, target } = query.values as Record<string, string | undefined>;
   const actions = [query.values.action].flat() as (string | undefined)[];
   const chosen = { actor, target, ...spanOf(query.values) };
-  const read = async (part: Part) => {
+  const read = async (part: Part<Pick<NumberedEntry, 'at' | 'seq'>>) => {
     const found = await Promise.all(actions.map((action) => store.listAudit({ ...chosen, action, ...part })));
     return found.length === 1 ? found[0]! : found.flat().toSorted(newestFirst);
   };
@@ -140,14 +142,15 @@ export const listReceiptsPage: List<Receipt> = async (store, query) => {
   const owner = await ownerOf(store, values);
   if (owner === undefined || (request_id !== undefined && !isRequestId(request_id))) return nothing;
   const chosen = { ...owner, requestId: request_id?.toLowerCase(), customerId, outcome, ...spanOf(values) };
-  const read = (part: Part) => store.listReceipts({ ...chosen, ...part });
-  return pageOf(query, read, ({ at, request_id: id }) => ({ at, request_id: id }));
+  const read = (part: Part<Pick<Receipt, 'at' | 'request_id'>>) => store.listReceipts({ ...chosen, ...part });
+  return pageOf(query, read, ({ at, request_id }) => ({ at, request_id }));
 };
 
 export const listUsagePage: List<UsageCount> = async (store, query) => {
   const owner = await ownerOf(store, query.values);
   if (owner === undefined) return nothing;
   const by = (query.values.by ?? 'hour') as 'hour' | 'day';
-  const read = (part: Part) => store.listUsage({ ...owner, by, ...spanOf(query.values), ...part });
+  const read = (part: Part<Omit<UsageCount, 'count'>>) =>
+    store.listUsage({ ...owner, by, ...spanOf(query.values), ...part });
   return pageOf(query, read, ({ count: _, ...position }) => position);
 };

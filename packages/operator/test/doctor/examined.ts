@@ -15,10 +15,12 @@ import { examine } from '../../src/doctor/examine.ts';
 import type { DoctorConfig } from '../../src/doctor/settings.ts';
 
 /** In the order that scripts rely on. */
-export const names = [
-  ...['settings', 'open_files', 'disk', 'database', 'environment', 'schema', 'privileges', 'writes'],
-  ...['nodes', 'clock', 'replicas', 'redis', 'instances', 'keys', 'cursor_keys', 'receipts'],
-];
+export const names = `
+  settings open_files disk database environment schema privileges writes
+  nodes clock replicas redis instances keys cursor_keys receipts
+`
+  .trim()
+  .split(/\s+/);
 
 /**
  * What a test cannot know: instances of the embedded database, the disk of Postgres, another process, and
@@ -63,7 +65,12 @@ export function assertOnly(findings: Findings, name: string, ...expected: Expect
   assertFinding(findings[name]!, ...expected);
 }
 
-export function assertFinding(finding: Finding, ...[status, detail, remedy]: Expected): void {
+export function assertFinding(
+  finding: Finding,
+  status: Finding['status'],
+  detail: RegExp,
+  remedy?: RegExp,
+): void {
   assert.equal(finding.status, status, finding.detail);
   assert.match(finding.detail, detail);
   if (remedy !== undefined) assert.match(finding.remedy ?? '', remedy);

@@ -28,7 +28,10 @@ test('accepts the nodes of a cluster, with one user, password and scheme for all
     'redis-cluster://cache.example,[::1]:7000': { ...plain, nodes: [one, two] },
     'rediss-cluster://us%40er:p,w@cache.example:6379,[::1]:7000': {
       ...plain,
-      ...{ username: 'us@er', password: 'p,w', tls: {}, nodes: [one, two] },
+      username: 'us@er',
+      password: 'p,w',
+      tls: {},
+      nodes: [one, two],
     },
   };
   for (const [url, address] of Object.entries(taken)) assert.deepEqual(parseRedisUrl(url), address, url);
@@ -36,17 +39,30 @@ test('accepts the nodes of a cluster, with one user, password and scheme for all
 
 test('rejects every ambiguous URL', () => {
   const refused = [
-    ...['', 'cache.example:6379', 'http://cache.example', 'redis:cache.example', 'redis://', 'redis:///0'],
-    ...['redis://cache.example:port', 'redis://cache.example:65536', 'redis://cache.example/zero'],
-    ...['redis://cache.example/0/1', 'redis://cache.example?db=1', 'redis://:a#b@cache.example'],
-    ...[
-      'redis://:%zz@cache.example',
-      'redis://%zz:pw@cache.example',
-      'redis://cache.example/-1',
-      'redis:// cache.example',
-    ],
-    ...['redis-cluster://', 'redis-cluster://a,', 'redis-cluster://a,b/0', 'redis-cluster://a:x,b'],
-    ...['redis-cluster://u:p@a,v:q@b', 'redis-cluster://a,b?x=1', 'redis://a,b:1', 'cluster://a'],
+    '',
+    'cache.example:6379',
+    'http://cache.example',
+    'redis:cache.example',
+    'redis://',
+    'redis:///0',
+    'redis://cache.example:port',
+    'redis://cache.example:65536',
+    'redis://cache.example/zero',
+    'redis://cache.example/0/1',
+    'redis://cache.example?db=1',
+    'redis://:a#b@cache.example',
+    'redis://:%zz@cache.example',
+    'redis://%zz:pw@cache.example',
+    'redis://cache.example/-1',
+    'redis:// cache.example',
+    'redis-cluster://',
+    'redis-cluster://a,',
+    'redis-cluster://a,b/0',
+    'redis-cluster://a:x,b',
+    'redis-cluster://u:p@a,v:q@b',
+    'redis-cluster://a,b?x=1',
+    'redis://a,b:1',
+    'cluster://a',
   ];
   for (const url of refused) assert.equal(parseRedisUrl(url), undefined, url);
 });

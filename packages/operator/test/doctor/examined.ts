@@ -22,6 +22,11 @@ export const names = `
   .trim()
   .split(/\s+/);
 
+/** The checks that need an open database. */
+export const inDatabase = names.filter((name) =>
+  /^(environment|schema|privileges|writes|nodes|clock|instances|keys|cursor_keys)$/.test(name),
+);
+
 /**
  * What a test cannot know: instances of the embedded database, the disk of Postgres, another process, and
  * changes with a role that may not make them or on another schema.

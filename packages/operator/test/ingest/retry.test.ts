@@ -8,6 +8,9 @@ import { createRetry } from '../../src/ingest/retry.ts';
 
 const minute = 60_000;
 
+/** A retry that is broken never ends, because the time of its tests does not pass by itself. */
+const limit = { timeout: 10_000 };
+
 /** A retry whose time passes only when the test says so, and the sentences that it reports. */
 function openRetry(t: TestContext) {
   let nowMs = 0;
@@ -26,7 +29,7 @@ function openRetry(t: TestContext) {
   return { retry, stop, reported, pass };
 }
 
-test('retries for hours; reports the loss, the return, and a reminder every 10 minutes', async (t) => {
+test('retries for hours; reports the loss, the return, and a reminder every 10 minutes', limit, async (t) => {
   const { retry, reported, pass } = openRetry(t);
   let isGone = true;
   const work = async () => (isGone ? Promise.reject(new StoreUnavailable('It is gone.')) : 'done');
@@ -43,7 +46,7 @@ test('retries for hours; reports the loss, the return, and a reminder every 10 m
   assert.equal(reported[19], 'The database answers again, after 3 h. The import continues.');
 });
 
-test('a frozen server is noticed after 30 s, and each attempt is abandoned', async (t) => {
+test('a frozen server is noticed after 30 s, and each attempt is abandoned', limit, async (t) => {
   const { retry, reported, pass } = openRetry(t);
   const attempts: AbortSignal[] = [];
   const working = retry((abandoned) => {
@@ -63,7 +66,7 @@ test('a frozen server is noticed after 30 s, and each attempt is abandoned', asy
   ]);
 });
 
-test('work that succeeds does not end the outage of other work, which is reported once', async (t) => {
+test('work that succeeds does not end the outage of other work, which is reported once', limit, async (t) => {
   const { retry, reported, pass } = openRetry(t);
   let isLocked = true;
   const locked = async () => {
@@ -83,22 +86,26 @@ for (const [what, fail] of [
   ['refuses connections', () => Promise.reject(new StoreUnavailable('Gone.'))],
   ['is frozen', () => new Promise<never>(() => {})],
 ] as const) {
-  test(`5 s after a stop it gives up a database that ${what}, and tries other work once`, async (t) => {
-    const { retry, stop, reported, pass } = openRetry(t);
-    const working = assert.rejects(retry(fail), StoreUnavailable);
-    await pass(minute);
-    stop.abort();
-    assert.equal(reported.at(-1), 'Stopping. Retrying for up to 5 s.');
-    await pass(5_500);
-    await working;
-    const last = assert.rejects(retry(fail), StoreUnavailable);
-    await pass(500);
-    await last;
-    assert.equal(await retry(async () => 'done'), 'done');
-  });
+  test(
+    `5 s after a stop it gives up a database that ${what}, and tries other work once`,
+    limit,
+    async (t) => {
+      const { retry, stop, reported, pass } = openRetry(t);
+      const working = assert.rejects(retry(fail), StoreUnavailable);
+      await pass(minute);
+      stop.abort();
+      assert.equal(reported.at(-1), 'Stopping. Retrying for up to 5 s.');
+      await pass(5_500);
+      await working;
+      const last = assert.rejects(retry(fail), StoreUnavailable);
+      await pass(500);
+      await last;
+      assert.equal(await retry(async () => 'done'), 'done');
+    },
+  );
 }
 
-test('an outage that begins after a stop is reported with the whole time', async (t) => {
+test('an outage that begins after a stop is reported with the whole time', limit, async (t) => {
   const { retry, stop, reported, pass } = openRetry(t);
   stop.abort();
   const working = assert.rejects(retry(() => Promise.reject(new StoreUnavailable('Gone.'))));
@@ -107,7 +114,7 @@ test('an outage that begins after a stop is reported with the whole time', async
   assert.deepEqual(reported, ['Gone. Retrying for up to 5 s.']);
 });
 
-test('does not retry a wrong setting at the start, nor other errors ever', async (t) => {
+test('does not retry a wrong setting at the start, nor other errors ever', limit, async (t) => {
   const { retry, reported, pass } = openRetry(t);
   const denied = new OperatorError('The database denies access.');
   await assert.rejects(

@@ -157,6 +157,8 @@ export function createRecordCheck(
     const isDeletion = ((value as Record<string, unknown> | null)?.deleted_at ?? undefined) !== undefined;
     const check = isDeletion ? (checkDeletion ?? checkFields) : checkFields;
     const { fields, rejections, personal } = check(value);
+    // Without a field, the whole line is rejected.
+    if (rejections.some(({ field }) => field === undefined)) return { line, text, row: {}, rejections };
     addRejections(rejections, fields, latest, options);
     if (personalData === 'reject' && personal.length > 0) rejections.push(...personal);
     if (rejections.length > 0) return { line, text, row: fields, rejections };
@@ -187,8 +189,7 @@ function addRejections(
   { kind, partnerId, isRepeatable = false }: RecordOptions,
 ): void {
   const { created_at = '', updated_at = '', deleted_at = '', partner_id, id, status = 'ACTIVE' } = fields;
-  // A rejection of the whole line has no field.
-  const isSound = (name: string) => !rejections.some(({ field = name }) => field === name);
+  const isSound = (name: string) => !rejections.some(({ field }) => field === name);
   if (created_at > latest) rejections.push(timeRejection('ahead', 'created_at'));
   if (updated_at > latest) rejections.push(timeRejection('ahead', 'updated_at'));
   else if (updated_at !== '' && updated_at < created_at)

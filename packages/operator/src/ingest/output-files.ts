@@ -28,14 +28,17 @@ export function openRejectedFile(path: string) {
 /** Creates the file for the lines that take an import back. The store writes and syncs it. */
 export function openUndoFile(path: string) {
   const descriptor = attempt(`create the undo file ${path}`, () => create(path));
+  let isKept = false;
   return {
     descriptor,
-    keep: (): void => fs.closeSync(descriptor),
-    /** Does nothing if the file is not there any more, or if another file has its name. */
-    remove: (): void => {
+    keep: (): void => {
+      isKept = true;
+    },
+    /** Removes the file, unless it is kept, is not there any more, or another file has its name. */
+    close: (): void => {
       const { ino } = fs.fstatSync(descriptor);
       fs.closeSync(descriptor);
-      if (fs.statSync(path, { throwIfNoEntry: false })?.ino === ino) fs.unlinkSync(path);
+      if (!isKept && fs.statSync(path, { throwIfNoEntry: false })?.ino === ino) fs.unlinkSync(path);
     },
   };
 }

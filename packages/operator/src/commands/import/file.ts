@@ -50,6 +50,7 @@ export async function importFile(
   if (file !== standardInput && rejectedFile?.isSameAs(statSync(file)))
     throw new OperatorError(`${file} cannot be the input and the file of rejected lines. Name another file.`);
   const undo = undoPath === undefined ? undefined : openUndoFile(undoPath);
+  opened.defer(() => undo?.close());
   try {
     // A pipe can be read only once, and the text of a line that the store refuses is read again.
     const input = rejectedFile && size === undefined ? await spooled(file, opened, stop.signal) : file;
@@ -74,8 +75,7 @@ export async function importFile(
     });
     // A CSV record that was cut off can look complete.
     if (isCsv && endsInLine()) remark('The last line has no line break. Check that the file is complete.');
-    if (hasFailed(report, choices)) undo?.remove();
-    else undo?.keep();
+    if (!hasFailed(report, choices)) undo?.keep();
     return report;
   } catch (error) {
     if (error instanceof UncertainCommit) {
@@ -83,7 +83,6 @@ export async function importFile(
       const kept = undoPath === undefined ? '' : ` The undo file ${undoPath} is kept: name a new one.`;
       throw new OperatorError(`${error.message} Import the file again to be sure.${kept}`, { cause: error });
     }
-    undo?.remove();
     if (!(error instanceof StoreUnavailable)) throw error;
     throw new StoreUnavailable(`${error.message} Nothing was written.`, { cause: error });
   }

@@ -49,7 +49,7 @@ function translate(error: unknown): never {
   throw translated(error);
 }
 
-/** The rows in the temporary table: their number, and the deletions among them. */
+/** What is known of the rows in the temporary table, before there are any. */
 const noRows = () => ({
   rows: 0,
   deletions: 0,
@@ -67,7 +67,8 @@ const noRows = () => ({
  *     staging     --the first rows of a file, and the table is empty--> first load
  *     first load  --rows that delete or repeat an id--> staging: the rows so far move to the temporary table,
  *                   and the transaction stays open
- *     either      --write: merge, then commit or roll back--> staging, without rows, after a trial with them
+ *     either      --write that commits--> staging, without rows
+ *     either      --write that rolls back--> staging, with the rows that were staged before the transaction
  *
  * Leaving a first load is the only change of mind. Nobody knows before the last line whether an id repeats:
  * of its lines the newest counts, with its own `created_at` and the same counts as in any other import.
@@ -162,7 +163,7 @@ export class Run implements ImportRun {
     const empty = `select not exists (select 1 from ${this.#kind} limit 1) as is_empty`;
     const isEmpty = async () => (await this.#query(empty)).rows[0].is_empty as boolean;
     if (!(await isEmpty())) return false;
-    if (!(await this.#lock('exclusive')) && (await isEmpty())) return true;
+    if (!(await this.#beginLocked('exclusive')) && (await isEmpty())) return true;
     await this.#query('rollback');
     this.#isBegun = false;
     return false;
@@ -180,10 +181,10 @@ export class Run implements ImportRun {
   }
 
   /**
-   * Takes the lock, and begins the transaction before that. Returns whether a row might be older than a
-   * deletion. All in one message: each round trip adds to the time of a small batch.
+   * Begins the transaction, if that is not done, and takes the lock. Returns whether a row might be older than
+   * a deletion. All in one message: each round trip adds to the time of a small batch.
    */
-  async #lock(mode: 'shared' | 'exclusive', owned?: (table: string) => string): Promise<boolean> {
+  async #beginLocked(mode: 'shared' | 'exclusive', owned?: (table: string) => string): Promise<boolean> {
     const settings = this.#options.pace === 'feed' ? `${writeSettings}; ${feedSettings}` : writeSettings;
     const beginning = this.#isBegun ? [] : [begin, settings];
     const look = this.#kind === 'grants' ? 'select true as has_gone' : hasGone(this.#kind, owned);
@@ -196,7 +197,7 @@ export class Run implements ImportRun {
     return this.#staged.owners.size <= ingestBounds.importNamedOwners;
   }
 
-  /** See `Staged`. */
+  /** A condition for the rows of a table that have the partners or customers of the staged rows. */
   readonly #owned = (table: string): string => {
     const { owners } = this.#staged;
     if (owners.size === 0 || !this.#hasFewOwners()) return 'true';
@@ -247,7 +248,7 @@ export class Run implements ImportRun {
     // With repeated ids, or to take the import back, stored records are read before they are changed.
     const isReading = hasRepeats || overwrites || undo !== undefined || this.#kind === 'grants';
     const isAlone = hasDeletions || deletesMissing || isReading;
-    const hasGone = await this.#lock(isAlone ? 'exclusive' : 'shared', this.#owned);
+    const hasGone = await this.#beginLocked(isAlone ? 'exclusive' : 'shared', this.#owned);
     const missing = deletesMissing ? await merge.deleteMissing(this.#startedAt, undo) : 0;
     if (rows === 0) return { ...nothing, missing };
     const lines = { rows, isSorted, hasRepeats, hasGone, hasDeletions, overwrites, undo };

@@ -133,8 +133,8 @@ export class ImportWrites {
     const db = this.#db;
     const merge = this.#merge;
     return attempt(db, () => {
-      const isFirstLoad = db.isTransaction;
-      if (!isFirstLoad) db.exec('begin immediate');
+      const wasOpen = db.isTransaction;
+      if (!wasOpen) db.exec('begin immediate');
       if (this.#options.deletesMissing) merge.deleteMissing();
       const rejected = this.#count > 0 ? merge.merge(this.#staged) : [];
       const result = this.#resultOf(rejected);
@@ -144,7 +144,7 @@ export class ImportWrites {
       } else {
         db.exec('rollback');
         // Rows that were staged before the transaction began are still there.
-        if (isFirstLoad) this.#count = 0;
+        if (wasOpen) this.#count = 0;
       }
       return result;
     });

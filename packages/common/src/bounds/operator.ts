@@ -92,7 +92,7 @@ export const doctorBounds = {
 
 /** Limits of the administrative service. */
 export const adminBounds = {
-  /** Milliseconds until a change is answered after its body has arrived, and a batch. */
+  /** Time to answer a change, and a batch, after its body has arrived, ms. */
   changeMs: 8_000,
   batchMs: 30_000,
   /** Batches that are written at a time, that wait to be read or written, and for how long in all, ms. */

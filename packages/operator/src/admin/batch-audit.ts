@@ -9,7 +9,7 @@ type LineCounts = Record<keyof ImportCounts | 'rejected', number>;
 interface Series {
   readonly by: Author;
   readonly kind: ImportKind;
-  /** By the clock that nobody sets. */
+  /** By `performance.now()`, which a correction of the clock does not change. */
   readonly startedMs: number;
   /** Names in `On-Behalf-Of`, or undefined, whose first batch that changes something has an entry. */
   readonly entered: Set<unknown>;

@@ -13,7 +13,7 @@ import {
 import type { Journal } from '@partner-network/service/receipts/journal';
 import type { AdminKeyOnFile, Store } from '@partner-network/store/port';
 
-/** Finds the stored key that headers carry, if they are not those of the request, or refuses. */
+/** Finds the stored key that headers carry, or refuses. Without headers, it reads those of the request. */
 export type Identify = (exchange: Exchange, rawHeaders?: readonly string[]) => Promise<AdminKeyOnFile>;
 
 export function createIdentify(

@@ -220,7 +220,7 @@ export class RecordStatements {
     delete from ${deletionsOf(this.#kind)} where recorded_at < ${this.#dialect.daysAgo(deletionDays)}`;
   }
 
-  /** Selects stored records that were not staged, for brands those of the partners that were. */
+  /** A condition: the record was not staged. Of brands, only those of staged partners count. */
   #notStaged(): string {
     const kind = this.#kind;
     const { key } = this.#columns;
@@ -230,7 +230,7 @@ export class RecordStatements {
     return `${ofPartners} not exists (select 1 from ${staged} s where ${sameId(kind, 's', kind)})`;
   }
 
-  /** Selects of those records the ones that are not newer than a time. */
+  /** A condition: the record was not staged, and is not newer than a time. */
   isMissing(at: string): string {
     return `${this.#notStaged()} and updated_at <= '${at}'`;
   }
@@ -267,7 +267,7 @@ export class RecordStatements {
     where ${outcome} in ('written', 'deleted') ${isSorted ? '' : 'order by 1, 2'}`;
   }
 
-  /** Selects the same of stored records. */
+  /** Selects for the undo file the stored records for which a condition holds. */
   selectStored(condition: string): string {
     const [owner, id] = this.#columns.identity;
     const from = `from ${this.#kind} where ${condition}`;

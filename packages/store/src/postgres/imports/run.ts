@@ -181,8 +181,8 @@ export class Run implements ImportRun {
   }
 
   /**
-   * Begins the transaction, if that is not done, and takes the lock. Returns whether a row might be older than
-   * a deletion. All in one message: each round trip adds to the time of a small batch.
+   * Begins the transaction, if that is not done, and takes the lock. Returns whether a row might be older
+   * than a deletion. All in one message: each round trip adds to the time of a small batch.
    */
   async #beginLocked(mode: 'shared' | 'exclusive', owned?: (table: string) => string): Promise<boolean> {
     const settings = this.#options.pace === 'feed' ? `${writeSettings}; ${feedSettings}` : writeSettings;

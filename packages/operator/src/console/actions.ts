@@ -1,5 +1,6 @@
 /** The changes that a person can make: what each does, in words, and what it sends. */
 import { newId } from '@partner-network/common/ids';
+import { isPlainInteger } from '@partner-network/common/text';
 import { lengths, overlapSeconds } from '@partner-network/contract/limits';
 import { scopes } from '@partner-network/contract/permissions';
 import type { Partner } from '@partner-network/store/port';
@@ -109,6 +110,11 @@ function overlapField({ form }: Visit): Html {
 <select id="overlap_seconds" name="overlap_seconds">${options}</select>`;
 }
 
+/** Digits only: an empty or blank field is not 0, which would revoke the old key now. */
+function overlapOf(text: string): number {
+  return isPlainInteger(text) ? Number(text) : Number.NaN;
+}
+
 export const actions: readonly Action[] = [
   {
     operation: 'disablePartner',
@@ -178,8 +184,7 @@ ${expiryField(visit)}`,
     target: newKeyOf,
     body: ({ form, ids }) => ({
       replaces: ids.id,
-      // An empty field is not 0, which would revoke the old key now.
-      overlap_seconds: Number(form.get('overlap_seconds') || Number.NaN),
+      overlap_seconds: overlapOf(form.get('overlap_seconds') ?? ''),
       ...expiryOf(form),
     }),
     result: secretPage,

@@ -1,5 +1,6 @@
 /** How a change is made: a page that names what will happen and asks why, a POST, and its result. */
 
+import { holdsKey } from '@partner-network/common/text';
 import { type AdminOperationId, adminOperations } from '@partner-network/contract/admin/operations';
 import { adminLimits } from '@partner-network/contract/limits';
 import { Refusal } from '@partner-network/http/refusal';
@@ -78,6 +79,8 @@ async function change(visit: Visit, action: Action): Promise<Outcome> {
   } catch (thrown) {
     if (!(thrown instanceof Refusal) || ![400, 409].includes(thrown.status)) throw thrown;
     noteRefusal(exchange, thrown);
+    // A key that was pasted into a wrong field must not be on a page.
+    for (const [name, text] of [...form]) if (holdsKey(text)) form.set(name, '');
     return confirmPage(visit, action, subject, thrown);
   }
 }

@@ -112,6 +112,23 @@ test('a new key is shown once, in the answer to its form, and works', async (t) 
   assert.equal(inactive.status, 409);
 });
 
+test('a blank overlap revokes no key, and a key in a wrong field is not shown again', async (t) => {
+  const { as, store } = await consoleScene(t);
+  const admin = await as('ADMIN');
+  const rotation = { new_id: 'KEY_BLANK', reason: 'x' };
+  for (const overlap_seconds of ['', ' ', '0x10']) {
+    assert.equal(
+      (await admin.post('/console/keys/KEY_0/rotate', { ...rotation, overlap_seconds })).status,
+      400,
+    );
+  }
+  assert.equal((await store.findKeyById('KEY_0'))?.revoked_at, undefined);
+
+  const refused = await admin.post('/console/partners/acme/disable', { reason: `by ${keys.acme}` });
+  assert.equal(refused.status, 400);
+  assert.doesNotMatch(refused.text, /pn_test_/);
+});
+
 test('the page of a new key says whether it works; an expiry in the past is refused', async (t) => {
   const { as, store } = await consoleScene(t);
   const admin = await as('ADMIN');

@@ -72,7 +72,7 @@ async function* chunksOf(text: string, places: readonly number[]): AsyncGenerato
 }
 
 /** The records are random: no part of them is personal data. */
-const options = { partnerId: 'acme', skipInvalid: true, dryRun: false, personalData: 'allow' } as const;
+const options = { partnerId: 'acme', mode: 'keep', skipsRejected: true, personalData: 'allow' } as const;
 
 function importFrom(store: Store, readings: AsyncIterable<readonly Reading[]>, kind: Kind) {
   return importRecords(store, () => readings, { ...options, kind });

@@ -126,9 +126,9 @@ export interface ImportWrite {
   onRejected?(rejected: readonly RefusedLine[]): Promise<void> | void;
 }
 
-/** Whether a write commits its records. */
-export function commits({ mode, skipsRejected }: ImportWrite, rejected: readonly RefusedLine[]): boolean {
-  return mode === 'keep' && (rejected.length === 0 || skipsRejected === true);
+/** Whether a write commits its records, of which a number is rejected. */
+export function commits({ mode, skipsRejected }: ImportWrite, rejected: number): boolean {
+  return mode === 'keep' && (rejected === 0 || skipsRejected === true);
 }
 
 export interface ImportAudit extends Author {

@@ -1,7 +1,13 @@
 import { metric, metricOf } from '@partner-network/common/observability/metric';
 import type { AdminOperationId } from '@partner-network/contract/admin/operations';
 import type { Exchange } from '@partner-network/http/handle';
-import type { AdminKeyOnFile, Author, ImportKind, Store } from '@partner-network/store/port';
+import {
+  type AdminKeyOnFile,
+  type Author,
+  commits,
+  type ImportKind,
+  type Store,
+} from '@partner-network/store/port';
 import type { Logger } from 'pino';
 import { BatchAudit } from './batch-audit.ts';
 import { Batches, type BatchOptions } from './batches.ts';
@@ -46,12 +52,13 @@ export class BatchSender {
   }
 
   async send(exchange: Exchange, { id }: AdminKeyOnFile, sent: Sent): Promise<Answered> {
-    const { kind, by, skipsRejected, isDryRun } = sent;
+    const { kind, by, mode, skipsRejected } = sent;
+    const isDryRun = mode === 'try';
     const audit = isDryRun ? undefined : this.#audit.begin(by, kind);
-    const { result, newest } = await this.#batches.send(exchange, { ...sent, audit });
+    const { result, newest } = await this.#batches.send(exchange, { kind, mode, skipsRejected, audit });
     const { errors, ...counts } = result;
     const isRejected = result.rejected_count > 0;
-    const isCommitted = !isDryRun && (skipsRejected || !isRejected);
+    const isCommitted = commits(sent, result.rejected_count);
     const { read, rejected_count: rejected, ...written } = counts;
     const lines = { ...written, rejected };
     if (!isDryRun) {

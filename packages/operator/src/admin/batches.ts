@@ -21,16 +21,14 @@ import type { Exchange } from '@partner-network/http/handle';
 import { type Refusal, refusal } from '@partner-network/http/refusal';
 import {
   AccessDenied,
-  type ImportAudit,
   type ImportCounts,
-  type ImportKind,
   type ImportRow,
   type Store,
   StoreLocked,
   UncertainCommit,
   whileLocked,
 } from '@partner-network/store/port';
-import { type ImportReport, importRecords, type Source } from '../ingest/import.ts';
+import { type ImportOptions, type ImportReport, importRecords, type Source } from '../ingest/import.ts';
 import { piecesOf, readJsonLines, readJsonList } from '../ingest/json.ts';
 import type { Reading } from '../ingest/lines.ts';
 import { rejection, shownId } from '../ingest/rejections.ts';
@@ -39,12 +37,7 @@ import { createCapacities, type Take, type Waiter } from './capacity.ts';
 import { IdleRuns } from './idle-runs.ts';
 import { errorOfRejection, refusalOfBody } from './refusals.ts';
 
-export interface BatchOptions {
-  readonly kind: ImportKind;
-  readonly skipsRejected: boolean;
-  readonly isDryRun: boolean;
-  readonly audit?: ImportAudit | undefined;
-}
+export type BatchOptions = Pick<ImportOptions, 'kind' | 'mode' | 'skipsRejected' | 'audit'>;
 
 interface BatchResult extends ImportCounts {
   readonly read: number;
@@ -124,12 +117,9 @@ export class Batches {
     };
     const work = () =>
       importRecords(store, () => seen.watch(source()), {
-        kind: options.kind,
+        ...options,
         pace: 'feed',
         isRepeatable: true,
-        skipInvalid: options.skipsRejected,
-        dryRun: options.isDryRun,
-        audit: options.audit,
         stop: stop.signal,
       });
     const late = () => {

@@ -80,7 +80,7 @@ function batchOf(kind: ImportKind): Handler {
       kind,
       by: by(`batch ${kind}`),
       skipsRejected: query.on_rejected === 'skip',
-      isDryRun: query.dry_run === 'true',
+      mode: query.dry_run === 'true' ? 'try' : 'keep',
     });
 }
 

@@ -46,7 +46,7 @@ export class IdleRuns {
       },
       write: async (write) => {
         const result = await run.write(write);
-        isCommitted = commits(write, result.rejected);
+        isCommitted = commits(write, result.rejected.length);
         return result;
       },
       end: async () => {

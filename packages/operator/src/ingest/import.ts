@@ -1,7 +1,7 @@
 /**
  * An import of a file: reads, checks and stages records, then writes all of them or nothing.
  *
- *     staging  --all read, no rejection--> writing       (with skipInvalid, rejected lines do not count)
+ *     staging  --all read, no rejection--> writing       (with skipsRejected, rejected lines do not count)
  *     staging  --a rejected line--> checking             the run ends; the rest is only checked and reported
  *     staging or checking --all read--> nothing written  after a rejected line or a cut
  *     writing  --committed, or tried in a dry run--> done
@@ -20,6 +20,7 @@ import type {
   ImportRow,
   ImportRun,
   Imports,
+  ImportWrite,
   Missing,
   RefusedLine,
 } from '@partner-network/store/port';
@@ -33,11 +34,10 @@ export type Source = () => AsyncIterable<readonly Reading[]>;
 
 export interface ImportOptions
   extends RecordOptions,
-    Pick<ImportBegin, 'pace' | 'overwrites' | 'undoFile' | 'onWait'> {
-  /** Write the valid records even if lines are rejected. */
-  readonly skipInvalid: boolean;
-  /** Roll back at the end. */
-  readonly dryRun: boolean;
+    Pick<ImportBegin, 'pace' | 'overwrites' | 'undoFile' | 'onWait'>,
+    Pick<ImportWrite, 'mode'> {
+  /** Write the valid records even if lines are rejected. Not with `deleteMissing`: all lines must be valid. */
+  readonly skipsRejected: boolean;
   /** Delete what the file does not contain. The function is called before, and throws to prevent it. */
   readonly deleteMissing?: ((counts: Missing) => Promise<void>) | undefined;
   readonly audit?: ImportAudit | undefined;
@@ -95,16 +95,12 @@ export async function importRecords(
   }
 }
 
-type Skipping = Pick<ImportOptions, 'skipInvalid' | 'deleteMissing'>;
-
 /** Whether nothing was written because of the input. */
-export function hasFailed({ rejected_count, stop }: Outcome, options: Skipping): boolean {
-  return stop !== undefined || (rejected_count > 0 && !skips(options));
-}
-
-/** What a file does not contain is known only if all of it is valid. */
-function skips({ skipInvalid, deleteMissing }: Skipping): boolean {
-  return skipInvalid && deleteMissing === undefined;
+export function hasFailed(
+  { rejected_count, stop }: Outcome,
+  { skipsRejected }: Pick<ImportOptions, 'skipsRejected'>,
+): boolean {
+  return stop !== undefined || (rejected_count > 0 && !skipsRejected);
 }
 
 async function importOn(
@@ -113,11 +109,10 @@ async function importOn(
   source: Source,
   options: ImportOptions,
 ): Promise<Outcome> {
-  const { kind, deleteMissing, audit, dryRun, rejectedFile } = options;
+  const { kind, deleteMissing, audit, skipsRejected, rejectedFile } = options;
   const check = createRecordCheck(store, options);
   const rejected = collectRejectedLines();
   const batch = createBatch();
-  const skipsRejected = skips(options);
   let read = 0;
   let isLost = false;
   /** Grants are compared with the stored ones even after a rejected line, to report all rejections. */
@@ -148,10 +143,9 @@ async function importOn(
   if (deleteMissing !== undefined) await deleteMissing(await run.countMissing());
   options.onWriting?.(read - rejected.count());
   const details = { ...audit?.details, ...options.auditDetails?.() };
-  const mode = dryRun || isLost ? 'try' : 'keep';
   const keepRefused = rejectedFile && ((lines: Refused) => addRefused(rejectedFile, source, lines));
   const { rejected: refused, ...counts } = await run.write({
-    mode,
+    mode: isLost ? 'try' : options.mode,
     skipsRejected,
     audit: audit && { ...audit, details, rejected: rejected.count() },
     ...(keepRefused && { onRejected: keepRefused }),
@@ -185,7 +179,7 @@ export async function importValues(
   async function* readings(): AsyncGenerator<readonly Reading[]> {
     yield values.map((value, index) => ({ line: index + 1, value }));
   }
-  return importRecords(store, readings, { kind, partnerId, skipInvalid: false, dryRun: false, audit });
+  return importRecords(store, readings, { kind, partnerId, mode: 'keep', skipsRejected: false, audit });
 }
 
 /** Rows that are written together, limited in number and in text: a row may hold 1 MiB. */

@@ -16,7 +16,7 @@ export type Reading = { readonly line: number; readonly text?: string } & (
   | { readonly rejections: readonly Rejection[]; readonly cutAt?: Cut }
 );
 
-/** Where the rest of a file became unreadable. Then nothing is written, even with skipInvalid. */
+/** Where the rest of a file became unreadable. Then nothing is written, even with skipsRejected. */
 export type Cut = 'header' | 'record';
 
 const newline = 0x0a;

@@ -29,7 +29,7 @@ export function linesOf(records: readonly unknown[]): Buffer {
 
 /** Imports brands of acme, unless the choices say otherwise. */
 export function importFrom(store: Store, source: Source, choices: Choices = {}) {
-  const usual = { kind: 'brands', partnerId: 'acme', skipInvalid: false, dryRun: false } as const;
+  const usual = { kind: 'brands', partnerId: 'acme', mode: 'keep', skipsRejected: false } as const;
   return importRecords(store, source, { ...usual, pace: 'fast', ...choices });
 }
 

@@ -32,7 +32,7 @@ test('writes nothing if reading fails, and allows the next import', async (t) =>
     throw new Error('the disk is gone');
   }
   await assert.rejects(
-    importFrom(store, () => readJsonLines(broken()), { skipInvalid: true }),
+    importFrom(store, () => readJsonLines(broken()), { skipsRejected: true }),
     /the disk is gone/,
   );
   assert.deepEqual(await brandsOf(store), []);
@@ -60,19 +60,19 @@ test('a dry run reports what a run would do, and writes nothing', async (t) => {
   await importInto(store, [brand(1), brand(2)]);
   const before = await brandsOf(store);
   const lines = [brand(1), brand(2, { name: 'Changed' }), brand(3), '{"id":5}'];
-  for (const skipInvalid of [false, true]) {
-    const dry = await importInto(store, lines, { skipInvalid, dryRun: true });
+  for (const skipsRejected of [false, true]) {
+    const dry = await importInto(store, lines, { skipsRejected, mode: 'try' });
     assert.deepEqual(await brandsOf(store), before);
-    const wet = await importInto(store, lines, { skipInvalid });
+    const wet = await importInto(store, lines, { skipsRejected });
     assert.deepEqual(dry, wet);
-    assert.deepEqual([wet.written, wet.unchanged], skipInvalid ? [2, 1] : [0, 0]);
+    assert.deepEqual([wet.written, wet.unchanged], skipsRejected ? [2, 1] : [0, 0]);
   }
 });
 
 test('reports at most 1,000 rejected lines, the first ones, and counts them all', async (t) => {
   const lines = Array.from({ length: 1_500 }, (_, index) => (index % 3 === 0 ? brand(index) : 'nonsense'));
   const many = [...lines, ...lines];
-  const report = await importInto(await openEmpty(t), many, { skipInvalid: true });
+  const report = await importInto(await openEmpty(t), many, { skipsRejected: true });
   assert.equal(report.rejected_count, 2_000);
   assert.equal(report.rejected.length, 1_000);
   assert.deepEqual(

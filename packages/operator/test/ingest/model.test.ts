@@ -107,7 +107,7 @@ async function openFollowers(t: TestContext, url: string, chance: Chance): Promi
     const isFile = chance.fraction() < 0.3;
     try {
       const report = isFile
-        ? await importRecords(store, readings, { kind, pace: 'fast', skipInvalid: false, dryRun: false })
+        ? await importRecords(store, readings, { kind, pace: 'fast', mode: 'keep', skipsRejected: false })
         : await followRecords(store, readings(), { ...followOptions(), kind });
       assert.deepEqual([report.read, report.rejected], [lines.length, []]);
       return true;

@@ -16,7 +16,7 @@ import {
 } from '@partner-network/common/command-line/options';
 import { largestPort } from '@partner-network/service/settings/serve';
 import { toFollow, toTry } from '@partner-network/store/address';
-import type { ImportKind, Missing } from '@partner-network/store/port';
+import type { ImportKind, ImportWrite, Missing } from '@partner-network/store/port';
 import { hasFailed } from '../../ingest/import.ts';
 import { personalDataPolicies } from '../../ingest/personal-data.ts';
 import { collectRejectedLines } from '../../ingest/rejections.ts';
@@ -85,7 +85,7 @@ function importing(kind: ImportKind): Command {
     conflicts: (flags, [file = standardInput]) => conflictsOf(kind, flags, file),
     run: async ({ store, values, words: [file = ''], output, by }) => {
       const { partner, json, overwrite, 'delete-missing': deletesMissing } = values;
-      const { 'skip-invalid': skipInvalid, 'dry-run': dryRun, 'rejected-file': rejectedPath } = values;
+      const { 'dry-run': dryRun, 'rejected-file': rejectedPath } = values;
       if (partner !== undefined) await requirePartner(store, partner);
       const records = { kind, partnerId: partner, personalData: values['personal-data'] };
       const details = overwrite ? { overwrite } : {};
@@ -97,7 +97,10 @@ function importing(kind: ImportKind): Command {
       const shownLines = json ? ingestBounds.importReportedLines : ingestBounds.importShownLines;
       const warnings = collectRejectedLines(shownLines);
       const deleteMissing = deletesMissing ? confirmation(kind, dryRun || values.yes) : undefined;
-      const choices = { ...records, skipInvalid, dryRun, deleteMissing, overwrites: overwrite, audit };
+      // What a file does not contain is known only if all of it is valid.
+      const skipsRejected = values['skip-invalid'] && !deletesMissing;
+      const mode: ImportWrite['mode'] = dryRun ? 'try' : 'keep';
+      const choices = { ...records, mode, skipsRejected, deleteMissing, overwrites: overwrite, audit };
       const files = { file, isCsv, undoPath: values['undo-file'], rejectedPath };
       const { stop, ...report } = await importFile(store, files, { ...choices, warn: warnings.add }, output);
       // With --json, warnings are still printed here: the document has no place for them.

@@ -219,7 +219,7 @@ export class Run implements ImportRun {
     const { missing, ...merged } = await this.#mergeAll();
     const result = resultOf(lines, { ...merged, written: placed + merged.written }, missing);
     const { rejected } = result;
-    const isKept = commits(request, rejected);
+    const isKept = commits(request, rejected.length);
     const [entry, ...values] = importStatement(audit, result) ?? [];
     if (isKept && entry !== undefined) await this.#query(entry, values);
     if (!isKept) await this.#query('rollback');

@@ -86,7 +86,7 @@ export async function beginImport(
       const writes = await opened();
       const result = await unlocked(() => writes.write(request));
       if (result.rejected.length > 0) await onRejected?.(result.rejected);
-      if (commits(request, result.rejected)) {
+      if (commits(request, result.rejected.length)) {
         await gate.pass(async () => writes.commit());
         rowsOf = createRows(kind);
       }

@@ -138,7 +138,7 @@ export class ImportWrites {
       if (this.#options.deletesMissing) merge.deleteMissing();
       const rejected = this.#count > 0 ? merge.merge(this.#staged) : [];
       const result = this.#resultOf(rejected);
-      if (commits(request, rejected)) {
+      if (commits(request, rejected.length)) {
         const [entry, ...values] = importStatement(request.audit, result) ?? [];
         if (entry !== undefined) db.prepare(entry).run(numbered(values));
       } else {

@@ -36,7 +36,7 @@ export interface ImportOptions
   extends RecordOptions,
     Pick<ImportBegin, 'pace' | 'overwrites' | 'undoFile' | 'onWait'>,
     Pick<ImportWrite, 'mode'> {
-  /** Write the valid records even if lines are rejected. Not with `deleteMissing`: all lines must be valid. */
+  /** Write the valid records even if lines are rejected. Not with `deleteMissing`. */
   readonly skipsRejected: boolean;
   /** Delete what the file does not contain. The function is called before, and throws to prevent it. */
   readonly deleteMissing?: ((counts: Missing) => Promise<void>) | undefined;

@@ -9,6 +9,7 @@ import {
   type Store,
 } from '@partner-network/store/port';
 import type { Logger } from 'pino';
+import { lagSince } from '../ingest/follow.ts';
 import { BatchAudit } from './batch-audit.ts';
 import { Batches, type BatchOptions } from './batches.ts';
 import type { Answered } from './request.ts';
@@ -68,8 +69,7 @@ export class BatchSender {
     if (isCommitted) {
       this.#audit.count(by, kind, lines, audit);
       if (read > rejected) this.#committedSeconds.set(kind, Date.now() / 1_000);
-      if (newest !== undefined)
-        this.#lagSeconds[kind] = Math.max(0, (Date.now() - Date.parse(newest)) / 1_000) || 0;
+      if (newest !== '') this.#lagSeconds[kind] = lagSince(newest) / 1_000;
     }
     const ending = isDryRun ? 'tried' : 'rejected';
     this.#sent[kind][isCommitted ? 'committed' : ending] += 1;

@@ -28,6 +28,7 @@ import {
   UncertainCommit,
   whileLocked,
 } from '@partner-network/store/port';
+import { newestOf } from '../ingest/follow.ts';
 import { type ImportOptions, type ImportReport, importRecords, type Source } from '../ingest/import.ts';
 import { piecesOf, readJsonLines, readJsonList } from '../ingest/json.ts';
 import type { Reading } from '../ingest/lines.ts';
@@ -45,10 +46,10 @@ interface BatchResult extends ImportCounts {
   readonly errors?: readonly object[];
 }
 
-/** The newest time of the lines of a batch, for the lag. */
 interface BatchOutcome {
   readonly result: BatchResult;
-  readonly newest: string | undefined;
+  /** The newest time of the valid lines, for the lag, or an empty text. */
+  readonly newest: string;
 }
 
 const lines = 'application/x-ndjson';
@@ -156,7 +157,7 @@ export class Batches {
 /** The ids of lines, to name them in errors, and the newest time of valid lines. Counts the lines. */
 class Seen {
   ids = new Map<number, unknown>();
-  newest: string | undefined;
+  newest = '';
 
   async *watch(source: AsyncIterable<readonly Reading[]>): AsyncGenerator<readonly Reading[]> {
     let count = 0;
@@ -174,10 +175,8 @@ class Seen {
 
   /** Notes the newest time. A rejected line has no row: its time may be anything. */
   timesOf(rows: readonly ImportRow[]): readonly ImportRow[] {
-    for (const { updated_at, deleted_at } of rows) {
-      const time = String(deleted_at ?? updated_at);
-      if (time > (this.newest ?? '')) this.newest = time;
-    }
+    const time = newestOf(rows);
+    if (time > this.newest) this.newest = time;
     return rows;
   }
 }

@@ -52,12 +52,13 @@ export function createFeedStatus() {
   };
 }
 
-function newestOf(rows: readonly ImportRow[]): string {
+/** The newest time of changes and deletions, or an empty text. */
+export function newestOf(rows: readonly ImportRow[]): string {
   const times = rows.map(({ updated_at, deleted_at }) => String(deleted_at ?? updated_at));
   return times.reduce((one, other) => (one > other ? one : other), '');
 }
 
-const lagSince = (time: string) => Math.max(0, Date.now() - Date.parse(time));
+export const lagSince = (time: string) => Math.max(0, Date.now() - Date.parse(time));
 
 export interface FollowOptions extends RecordOptions {
   /** Aborted to end the feed, also by the feed itself after an error. */

@@ -22,28 +22,8 @@ function named(pattern: RegExp, textOf: (page: string) => string = read): Map<st
 const spansOf = (page: string) => (proseOf(page).match(/`[^`]+`/g) ?? []).join('\n');
 
 /** Flags of npm, Node, podman, systemd, Prometheus, Prism, the example senders and our other programs. */
-const othersFlags = [
-  ...[
-    'engine',
-    'errors',
-    'give-up-after',
-    'gzip',
-    'health-cmd',
-    'health-interval',
-    'init',
-    'memory',
-    'no-healthcheck',
-    'no-retries',
-    'now',
-    'omit',
-    'only',
-    'order',
-    'rounds',
-    'rows',
-    'seconds',
-  ],
-  ...['silent', 'ulimit', 'url', 'web.listen-address'],
-];
+const othersFlags = `engine errors give-up-after gzip health-cmd health-interval init memory no-healthcheck
+  no-retries now omit only order rounds rows seconds silent ulimit url web.listen-address`.split(/\s+/);
 
 test('every flag that a page names exists', async () => {
   const commands = (await describedCommands()).flatMap((group) => group.commands);
@@ -57,18 +37,8 @@ test('every flag that a page names exists', async () => {
 });
 
 /** Variables of shell commands and of psql on a page, and of the shipped systemd units. */
-const shellVariables = [
-  ...[
-    'ADMIN_KEY',
-    'API_KEY',
-    'FEED_FLAGS',
-    'INGEST_KEY',
-    'LEAKED_KEY',
-    'LC_ALL',
-    'ON_ERROR_STOP',
-    'OWNER_URL',
-  ],
-];
+const shellVariables =
+  'ADMIN_KEY API_KEY FEED_FLAGS INGEST_KEY LEAKED_KEY LC_ALL ON_ERROR_STOP OWNER_URL'.split(' ');
 
 test('every variable and code that a page names exists', () => {
   const known = new Set([

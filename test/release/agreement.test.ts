@@ -24,18 +24,6 @@ function withFiles(files: Files, changes: Readonly<Record<string, string | undef
   };
 }
 
-/** The text of a file in which a text is replaced. */
-function replaced(
-  path: string,
-  from: string | RegExp,
-  to: string,
-  files = repository,
-): Record<string, string> {
-  const text = files.read(path)!;
-  assert.notEqual(text.replace(from, to), text, path);
-  return { [path]: text.replace(from, to) };
-}
-
 const own = versionOf(repository);
 /** The next release. */
 const version = own.replace(/-dev$/, '');
@@ -43,14 +31,12 @@ const version = own.replace(/-dev$/, '');
 const inClients = Object.keys(clientPlaces);
 
 /** The manifests, the lockfile and the clients with another version. */
-function atVersion(next: string, files = repository): Record<string, string> {
-  const paths = ['package.json', 'package-lock.json', ...files.list('packages/*/package.json')];
-  const changed = paths.map((path) => [path, files.read(path)!.replaceAll(`"${own}"`, `"${next}"`)]);
+function atVersion(next: string): Record<string, string> {
+  const text = (path: string) => repository.read(path)!;
+  const manifests = ['package.json', 'package-lock.json', ...repository.list('packages/*/package.json')];
+  const changed = manifests.map((path) => [path, text(path).replaceAll(`"${own}"`, `"${next}"`)]);
   const inPython = own.replace('-dev', '.dev0');
-  const clients = inClients.map((path) => [
-    path,
-    files.read(path)!.replace(own, next).replace(inPython, next),
-  ]);
+  const clients = inClients.map((path) => [path, text(path).replace(own, next).replace(inPython, next)]);
   return Object.fromEntries([...changed, ...clients]);
 }
 
@@ -62,69 +48,59 @@ const ready = withFiles(repository, {
   ...Object.fromEntries(repository.list(`test/releases/${version}/*`).map((path) => [path, undefined])),
 });
 
-const faultsOf = (changes: Readonly<Record<string, string | undefined>>) =>
-  disagreements(withFiles(ready, changes));
-
 test('a release whose parts agree has no fault', () => assert.deepEqual(disagreements(ready), []));
 
-const store = 'packages/store/src';
+const changelog = 'CHANGELOG.md';
 const client = 'packages/client/package.json';
+const published = 'packages/partner-network/package.json';
+const document = 'docs/openapi.json';
 
-/** Each fault, and the files that have it. */
-const faults: Readonly<Record<string, Record<string, string | undefined>>> = {
-  ...Object.fromEntries(
-    inClients.map((path) => [
-      `${path} has version 9.9.9, not ${version}.`,
-      replaced(path, version, '9.9.9', ready),
-    ]),
-  ),
-  [`${client} has version 9.9.9, not ${version}.`]: replaced(
-    client,
-    `"version": "${version}"`,
-    '"version": "9.9.9"',
-    ready,
-  ),
-  'package-lock.json does not agree with package.json: run "npm install".': replaced(
+/** A file, a text in it, what replaces the text, and the fault. */
+const edits: readonly (readonly [path: string, from: string | RegExp, to: string, sentence: string])[] = [
+  ...inClients.map((path) => [path, version, '9.9.9', `${path} has version 9.9.9, not ${version}.`] as const),
+  [client, `"${version}"`, '"9.9.9"', `${client} has version 9.9.9, not ${version}.`],
+  [
     'package-lock.json',
     version,
     '9.9.9',
-    ready,
-  ),
-  'package-lock.json does not agree with packages/partner-network/package.json: .*': replaced(
-    'packages/partner-network/package.json',
-    '"pg": "',
-    '"pg": "1',
-    ready,
-  ),
-  'CHANGELOG.md must begin with an empty section "\\[Unreleased\\]": .*': replaced(
-    'CHANGELOG.md',
+    'package-lock.json does not agree with package.json: run "npm install".',
+  ],
+  [published, '"pg": "', '"pg": "1', `package-lock.json does not agree with ${published}: .*`],
+  [changelog, '- Much.', '', `${changelog} has no entries for ${version}.`],
+  [changelog, '### Added', '### News', `${changelog} has a heading "News": use one of Added, .*`],
+  [
+    changelog,
     '## [Unreleased]\n',
     '## [Unreleased]\n\n### Added\n\n- More.\n',
-    ready,
-  ),
-  [`CHANGELOG.md has no section "\\[${version}\\] - DATE" after "\\[Unreleased\\]".`]: replaced(
-    'CHANGELOG.md',
+    `${changelog} must begin with an empty section "\\[Unreleased\\]": .*`,
+  ],
+  [
+    changelog,
     '2026-11-16',
     '2026-13-16',
-    ready,
-  ),
-  [`CHANGELOG.md has no entries for ${version}.`]: replaced('CHANGELOG.md', '- Much.', '', ready),
-  'CHANGELOG.md has a heading "News": use one of Added, .*': replaced(
-    'CHANGELOG.md',
-    '### Added',
-    '### News',
-    ready,
-  ),
-  'docs/openapi.json is out of date: run "npm run docs".': replaced(
-    'docs/openapi.json',
-    'Two read-only',
-    '2 read-only',
-  ),
-  'docs/openapi.json has version 2.0.0, but the path is /network/v1.': replaced(
-    'docs/openapi.json',
+    `${changelog} has no section "\\[${version}\\] - DATE" after "\\[Unreleased\\]".`,
+  ],
+  [document, 'Two read-only', '2 read-only', `${document} is out of date: run "npm run docs".`],
+  [
+    document,
     /("version": )"1[^"]*"/,
     '$1"2.0.0"',
-  ),
+    `${document} has version 2.0.0, but the path is /network/v1.`,
+  ],
+];
+
+/** The text of a file of the release after an edit. */
+function edited(path: string, from: string | RegExp, to: string): string {
+  const text = ready.read(path)!;
+  assert.notEqual(text.replace(from, to), text, path);
+  return text.replace(from, to);
+}
+
+const store = 'packages/store/src';
+
+/** Each fault, and the files that have it. */
+const faults: Readonly<Record<string, Record<string, string | undefined>>> = {
+  ...Object.fromEntries(edits.map(([path, from, to, said]) => [said, { [path]: edited(path, from, to) }])),
   [`${store}/sqlite/migrations/001_initial.sql must stay as in 0.0.0: add a later file instead.`]: {
     [`${store}/sqlite/migrations/001_initial.sql`]: '',
   },
@@ -137,7 +113,7 @@ const faults: Readonly<Record<string, Record<string, string | undefined>>> = {
 
 for (const [sentence, changes] of Object.entries(faults)) {
   test(`refuses: ${sentence}`, () => {
-    const found = faultsOf(changes);
+    const found = disagreements(withFiles(ready, changes));
     assert.ok(
       found.some((fault) => new RegExp(`^${sentence}$`).test(fault)),
       found.join('\n'),
@@ -158,8 +134,8 @@ test('a patch that changes the schema is refused', () => {
 });
 
 test('a change of the API needs another version of the API, and must not break clients', () => {
-  const released = repository.read('docs/openapi.json')!;
-  const [text] = Object.values(replaced('docs/openapi.json', '"maximum": 100', '"maximum": 200'));
+  const released = repository.read(document)!;
+  const text = edited(document, '"maximum": 100', '"maximum": 200');
   const found = afterRelease('7.0.1', { 'test/releases/7.0.0/openapi.json': text }).join('\n');
   assert.match(found, /^The API changed since 7\.0\.0: raise apiVersion above 1\.\d+\.\d+\.$/m);
   const broken = 'GET /brands: the parameter limit has another "maximum": 200 is now 100.';
@@ -170,9 +146,9 @@ test('a change of the API needs another version of the API, and must not break c
 
 test('released migrations have not changed, and the API breaks no client of a release', () => {
   assert.deepEqual(frozenFaults(repository), []);
-  const document = JSON.parse(repository.read('docs/openapi.json')!);
+  const current = JSON.parse(repository.read(document)!);
   for (const path of repository.list('test/releases/*/openapi.json')) {
-    const breaks = breaksBetween(JSON.parse(repository.read(path)!), document);
+    const breaks = breaksBetween(JSON.parse(repository.read(path)!), current);
     assert.deepEqual(
       breaks.filter(({ isOfBeta }) => !isOfBeta),
       [],

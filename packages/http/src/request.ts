@@ -1,7 +1,7 @@
 /** Reads a request: its target, its headers, whether it is unambiguous, and the parameters of its query. */
-import { isUtf8 } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import querystring from 'node:querystring';
 import { httpBounds } from '@partner-network/common/bounds/http';
 import { brokenRule, echo, isPlainInteger, suggest } from '@partner-network/common/text';
 import { type ErrorCode, type ErrorRecord, errorRecord } from '@partner-network/contract/errors';
@@ -12,22 +12,13 @@ import { Refusal } from './refusal.ts';
 /** The part of a request that is read. */
 export type RequestHead = Pick<IncomingMessage, 'method' | 'url' | 'httpVersion' | 'rawHeaders'>;
 
-/** The millisecond of the last id, and the text for it. */
-let lastMs = 0;
-let timeOfId = '';
-
 /**
  * A UUID of version 7, which begins with the time. Receipts are indexed by it: with random ids, a receipt
  * takes 31 µs instead of 18 on the embedded database, because each goes to another page of the index.
  */
 export function newRequestId(): string {
-  const nowMs = Date.now();
-  if (nowMs !== lastMs) {
-    const time = nowMs.toString(16).padStart(12, '0');
-    timeOfId = `${time.slice(0, 8)}-${time.slice(8)}-7`;
-    lastMs = nowMs;
-  }
-  return timeOfId + randomUUID().slice(15);
+  const time = Date.now().toString(16).padStart(12, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
 }
 
 /** Scheme and authority of an absolute-form target, which a proxy may send. */
@@ -187,7 +178,7 @@ export function splitQuery(query: string): Map<string, string[]> {
     const equals = pair.indexOf('=');
     // A name that is not UTF-8 is still shown in the error, with replacement characters.
     const encoded = equals === -1 ? pair : pair.slice(0, equals);
-    const name = decode(encoded) ?? bytesOf(encoded).toString();
+    const name = querystring.unescape(encoded.replaceAll('+', ' '));
     const value = equals === -1 ? '' : pair.slice(equals + 1);
     const values = parameters.get(name);
     if (values === undefined) parameters.set(name, [value]);
@@ -199,50 +190,17 @@ export function splitQuery(query: string): Map<string, string[]> {
 /** The name of the first parameter with a byte over 0x7F, which must be percent-encoded. */
 export function nameOfRawByte(query: string): string | undefined {
   const pair = query.split('&').find((text) => /[\x80-\xff]/.test(text));
-  return pair === undefined ? undefined : splitQuery(pair).keys().next().value;
+  if (pair === undefined) return undefined;
+  return splitQuery(Buffer.from(pair, 'latin1').toString()).keys().next().value;
 }
-
-const brokenEscape = /%(?![0-9A-Fa-f]{2})/;
-const encodedCharacter = /[%+\x80-\xff]/;
 
 /** Decodes percent-encoded UTF-8. Undefined if the encoding is broken. */
 export function decode(encoded: string): string | undefined {
-  // Most values need no decoding. With it, the parameters of a balance take 7 µs instead of 3.
-  if (!encodedCharacter.test(encoded)) return encoded;
-  if (brokenEscape.test(encoded)) return undefined;
-  const bytes = bytesOf(encoded);
-  return isUtf8(bytes) ? bytes.toString() : undefined;
-}
-
-const [percent, plus, space] = Buffer.from('%+ ');
-
-/**
- * The bytes of a text without its percent-encoding. A broken escape is left unchanged. A loop, because
- * decodeURIComponent throws, and `replace` takes 0.3 µs for each of up to 5,000 escapes.
- */
-function bytesOf(encoded: string): Buffer {
-  const bytes = Buffer.from(encoded, 'latin1');
-  let length = 0;
-  for (let at = 0; at < bytes.length; at += 1) {
-    let byte = bytes[at]!;
-    if (byte === plus) byte = space!;
-    if (byte === percent) {
-      const escaped = (digitAt(bytes, at + 1) << 4) | digitAt(bytes, at + 2);
-      if (escaped >= 0) {
-        byte = escaped;
-        at += 2;
-      }
-    }
-    bytes[length] = byte;
-    length += 1;
+  // Most values need no decoding.
+  if (!/[%+]/.test(encoded)) return encoded;
+  try {
+    return decodeURIComponent(encoded.replaceAll('+', ' '));
+  } catch {
+    return undefined;
   }
-  return bytes.subarray(0, length);
-}
-
-/** The hexadecimal digit at a place, or -1. */
-function digitAt(bytes: Buffer, place: number): number {
-  const byte = bytes[place] ?? 0;
-  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
-  const letter = byte | 0x20;
-  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
 }

@@ -1,5 +1,6 @@
 /** Content that is sent in the best encoding that the client accepts, and redirects. */
 import { promisify } from 'node:util';
+import { brotliCompress, brotliCompressSync, brotliDecompress, constants, gzip, gzipSync } from 'node:zlib';
 import type { Exchange, Route } from './handle.ts';
 import { headerValues } from './request.ts';
 
@@ -10,8 +11,10 @@ type Encoding = (typeof encodings)[number];
 /** The body of a path in each encoding. Each is made on first use and cached. */
 export type Body = (encoding: Encoding) => Promise<Buffer>;
 
+/** `brotli` makes the content in Brotli, if it is stored so. */
 export function bodyOf(content: () => Promise<Buffer>, brotli = () => compressed(content)): Body {
-  const forms = { br: brotli, gzip: () => gzipped(content), identity: content };
+  const gzipped = async () => promisify(gzip)(await content());
+  const forms = { br: brotli, gzip: gzipped, identity: content };
   const cache: Partial<Record<Encoding, Promise<Buffer>>> = {};
   return (encoding) =>
     (cache[encoding] ??= forms[encoding]().catch((fault) => {
@@ -23,35 +26,23 @@ export function bodyOf(content: () => Promise<Buffer>, brotli = () => compressed
 
 /** A body that is stored as Brotli. Browsers accept Brotli over TLS and on localhost, and gzip elsewhere. */
 export function bodyOfBrotli(stored: () => Promise<Buffer>): Body {
-  return bodyOf(async () => {
-    const { brotliDecompress } = await import('node:zlib');
-    return promisify(brotliDecompress)(await stored());
-  }, stored);
+  return bodyOf(async () => promisify(brotliDecompress)(await stored()), stored);
 }
-
-// zlib is imported on first use, so that the start does not wait for it.
 
 /** A body that is sent once: each request gets its own. Compressed here, because a thread would cost more. */
 export function freshBody(content: Buffer): Body {
   return async (encoding) => {
     if (encoding === 'identity') return content;
-    const { brotliCompressSync, constants, gzipSync } = await import('node:zlib');
     if (encoding === 'gzip') return gzipSync(content, { level: 1 });
     return brotliCompressSync(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } });
   };
 }
 
 async function compressed(read: () => Promise<Buffer>): Promise<Buffer> {
-  const { brotliCompress, constants } = await import('node:zlib');
   const content = await read();
   // Quality 11 takes 40 times as long and saves a seventh; a reader waits for it.
   const params = { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_SIZE_HINT]: content.length };
   return promisify(brotliCompress)(content, { params });
-}
-
-async function gzipped(read: () => Promise<Buffer>): Promise<Buffer> {
-  const { gzip } = await import('node:zlib');
-  return promisify(gzip)(await read());
 }
 
 /** Answers with a body in the best encoding that the client accepts. */

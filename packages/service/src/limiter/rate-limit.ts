@@ -67,7 +67,7 @@ export async function admit(
  * than the rate. `nowMs` is a monotonic clock, because the time of day can be set back.
  */
 export function createMemoryLimiter(ratePerSecond: number, nowMs: () => number = () => performance.now()) {
-  const partners = createAdmissions(ratePerSecond);
+  const partners = createAdmissions();
   const tally = tallyOf('memory');
   return {
     ratePerSecond,
@@ -79,23 +79,18 @@ export function createMemoryLimiter(ratePerSecond: number, nowMs: () => number =
   } satisfies Limiter;
 }
 
-/** The times of one partner's admissions in the last second, in a ring buffer as large as the rate. */
-interface Admissions {
-  readonly timesMs: Float64Array;
-  /** Index of the oldest time. */
-  oldest: number;
-  count: number;
-}
+/** The times of one partner's admissions in the last second, oldest first. */
+type Admissions = number[];
 
 /** Keeps the admissions of each partner in this process, and removes partners without recent admissions. */
-export function createAdmissions(ratePerSecond: number) {
+export function createAdmissions() {
   const partners = new Map<string, Admissions>();
   let sweepAt: number = limiterBounds.sweepPartners;
 
   function removeIdle(now: number): void {
     for (const [partnerId, admissions] of partners) {
       removeExpired(admissions, now);
-      if (admissions.count === 0) partners.delete(partnerId);
+      if (admissions.length === 0) partners.delete(partnerId);
     }
     // Sweeps again at twice the remaining number: the cost per new partner is constant.
     sweepAt = Math.max(limiterBounds.sweepPartners, partners.size * 2);
@@ -106,7 +101,7 @@ export function createAdmissions(ratePerSecond: number) {
       let admissions = partners.get(partnerId);
       if (admissions === undefined) {
         if (partners.size >= sweepAt) removeIdle(now);
-        admissions = { timesMs: new Float64Array(ratePerSecond), oldest: 0, count: 0 };
+        admissions = [];
         partners.set(partnerId, admissions);
       }
       return admissions;
@@ -114,38 +109,29 @@ export function createAdmissions(ratePerSecond: number) {
   };
 }
 
-/** Admits if fewer than `limit` admissions count. `limit` is at most the rate. */
+/** Admits if fewer than `limit` admissions count. */
 export function decide(admissions: Admissions, limit: number, now: number): Decision {
   removeExpired(admissions, now);
-  const isAdmitted = admissions.count < limit;
-  if (isAdmitted) record(admissions, now);
+  const isAdmitted = admissions.length < limit;
+  if (isAdmitted) admissions.push(now);
   // Redis may have admitted more than the limit here. The surplus has to expire first.
-  const over = Math.max(0, admissions.count - limit);
-  const decisive = admissions.timesMs[(admissions.oldest + over) % admissions.timesMs.length]!;
+  const over = Math.max(0, admissions.length - limit);
   return {
     isAdmitted,
-    left: Math.max(0, limit - admissions.count),
+    left: Math.max(0, limit - admissions.length),
     // In this order rounding cannot make the result longer than the window.
-    untilMoreMs: limiterBounds.rateWindowMs - (now - decisive),
+    untilMoreMs: limiterBounds.rateWindowMs - (now - admissions[over]!),
   };
 }
 
-/** Records an admission. Replaces the oldest if the ring is full: Redis's clock may be faster than ours. */
-export function record(admissions: Admissions, now: number): void {
+/** Records an admission by Redis, whose clock may be faster than ours: of too many, the oldest is dropped. */
+export function record(admissions: Admissions, rate: number, now: number): void {
   removeExpired(admissions, now);
-  if (admissions.count === admissions.timesMs.length) removeOldest(admissions);
-  admissions.timesMs[(admissions.oldest + admissions.count) % admissions.timesMs.length] = now;
-  admissions.count += 1;
+  if (admissions.length >= rate) admissions.shift();
+  admissions.push(now);
 }
 
 /** An admission that is exactly one second old no longer counts. */
 function removeExpired(admissions: Admissions, now: number): void {
-  while (admissions.count > 0 && now - admissions.timesMs[admissions.oldest]! >= limiterBounds.rateWindowMs) {
-    removeOldest(admissions);
-  }
-}
-
-function removeOldest(admissions: Admissions): void {
-  admissions.oldest = (admissions.oldest + 1) % admissions.timesMs.length;
-  admissions.count -= 1;
+  while (admissions.length > 0 && now - admissions[0]! >= limiterBounds.rateWindowMs) admissions.shift();
 }

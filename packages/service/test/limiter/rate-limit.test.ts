@@ -71,7 +71,7 @@ test('a refused request also gets the time to retry, in whole seconds and in mil
 });
 
 test('admits up to the limit, and says how many are left and when the oldest expires', () => {
-  const admissions = createAdmissions(3).of('p', 0);
+  const admissions = createAdmissions().of('p', 0);
   assert.deepEqual(decide(admissions, 3, 0), { isAdmitted: true, left: 2, untilMoreMs: windowMs });
   assert.deepEqual(decide(admissions, 3, 100), { isAdmitted: true, left: 1, untilMoreMs: windowMs - 100 });
   assert.deepEqual(decide(admissions, 3, 250), { isAdmitted: true, left: 0, untilMoreMs: windowMs - 250 });
@@ -82,27 +82,26 @@ test('admits up to the limit, and says how many are left and when the oldest exp
 });
 
 test('with a lower limit, more are left once fewer than the limit count', () => {
-  const admissions = createAdmissions(5).of('p', 0);
-  // More than the ring holds, so the latest times stand before the oldest in it.
-  for (const ms of [0, 1, 2, 2_000, 2_100, 2_200, 2_300]) record(admissions, ms);
+  const admissions = createAdmissions().of('p', 0);
+  for (const ms of [0, 1, 2, 2_000, 2_100, 2_200, 2_300]) record(admissions, 5, ms);
   assert.deepEqual(decide(admissions, 2, 2_400), { isAdmitted: false, left: 0, untilMoreMs: 800 });
   assert.deepEqual(decide(admissions, 2, 3_199), { isAdmitted: false, left: 0, untilMoreMs: 1 });
   assert.deepEqual(decide(admissions, 2, 3_200), { isAdmitted: true, left: 0, untilMoreMs: 100 });
 });
 
-test('a full ring replaces its oldest admission', () => {
-  const admissions = createAdmissions(2).of('p', 0);
-  for (const ms of [0, 10, 20]) record(admissions, ms);
-  assert.equal(admissions.count, 2);
+test('of more admissions than the rate, the oldest is dropped', () => {
+  const admissions = createAdmissions().of('p', 0);
+  for (const ms of [0, 10, 20]) record(admissions, 2, ms);
+  assert.equal(admissions.length, 2);
   assert.deepEqual(decide(admissions, 2, 30), { isAdmitted: false, left: 0, untilMoreMs: windowMs - 20 });
 });
 
-test('a full ring removes expired admissions first', () => {
-  const admissions = createAdmissions(2).of('p', 0);
-  record(admissions, 0);
-  record(admissions, windowMs);
-  assert.equal(admissions.count, 1);
-  record(admissions, windowMs + 5);
+test('expired admissions are removed first', () => {
+  const admissions = createAdmissions().of('p', 0);
+  record(admissions, 2, 0);
+  record(admissions, 2, windowMs);
+  assert.equal(admissions.length, 1);
+  record(admissions, 2, windowMs + 5);
   assert.deepEqual(decide(admissions, 2, windowMs + 6), {
     isAdmitted: false,
     left: 0,
@@ -116,17 +115,17 @@ function addIdle(partners: ReturnType<typeof createAdmissions>, count: number, n
 }
 
 test('a sweep keeps a partner while one of its admissions counts', () => {
-  const partners = createAdmissions(1);
+  const partners = createAdmissions();
   const admitted = partners.of('admitted', 0);
-  record(admitted, 0);
+  record(admitted, 1, 0);
   addIdle(partners, limiterBounds.sweepPartners, windowMs - 1);
   assert.equal(partners.of('admitted', windowMs - 1), admitted);
 });
 
 test('a sweep removes idle partners, once there are many partners', () => {
-  const partners = createAdmissions(1);
+  const partners = createAdmissions();
   const idle = ['admitted', 'new'].map((name) => [name, partners.of(name, 0)] as const);
-  record(idle[0]![1], 0);
+  record(idle[0]![1], 1, 0);
   addIdle(partners, limiterBounds.sweepPartners - idle.length, windowMs);
   for (const [name, admissions] of idle)
     assert.equal(partners.of(name, windowMs), admissions, 'not yet many');
@@ -135,9 +134,9 @@ test('a sweep removes idle partners, once there are many partners', () => {
 });
 
 test('the next sweep comes at twice the number of partners that were left', () => {
-  const partners = createAdmissions(1);
+  const partners = createAdmissions();
   const busy = limiterBounds.sweepPartners;
-  for (let added = 0; added < busy; added += 1) record(partners.of(`busy ${added}`, 0), 0);
+  for (let added = 0; added < busy; added += 1) record(partners.of(`busy ${added}`, 0), 1, 0);
   // This sweep finds all of them busy.
   const early = partners.of('early', 0);
   for (let added = 0; added < busy - 1; added += 1) partners.of(`more ${added}`, 0);

@@ -1,12 +1,10 @@
 /** Checks the Redis of the rate limit for `doctor`, without writing to it. */
-
 import { asOne, type Finding, failed, ok, warning } from '@partner-network/common/finding';
 import { hostAndPort } from '@partner-network/common/text';
 import type { Environment } from '@partner-network/contract/environments';
 import type { Cluster, Redis } from 'ioredis';
-import { clusterOptionsOf, optionsOf } from './client.ts';
+import { clusterOptionsOf, kindOf, optionsOf } from './client.ts';
 import { instancesKey } from './link.ts';
-import { kindOf } from './server.ts';
 import type { RedisAddress } from './url.ts';
 
 export interface RedisInspected {

@@ -14,8 +14,7 @@ import {
   record,
   tallyOf,
 } from '../rate-limit.ts';
-import { createClient, nameOf } from './client.ts';
-import { inTime, type Server, watchServer } from './server.ts';
+import { createClient, inTime, nameOf, type Server, watchServer } from './client.ts';
 import type { RedisAddress } from './url.ts';
 
 const lostMessage = 'Redis does not answer; this instance admits its share of the rates';
@@ -123,7 +122,7 @@ export function createRedisLimiter(
   ratePerSecond: number,
 ): Limiter {
   const keyPrefix = `partner-network:${environment}:${operation}:`;
-  const partners = createAdmissions(ratePerSecond);
+  const partners = createAdmissions();
   const byRedis = tallyOf('redis');
   const locally = tallyOf('local');
   const share = () => Math.max(1, Math.floor(ratePerSecond / link.knownInstances()));
@@ -136,7 +135,7 @@ export function createRedisLimiter(
       const now = performance.now();
       const own = partners.of(partnerId, now);
       if (decision === undefined) return counted(locally, decide(own, share(), now));
-      if (decision.isAdmitted) record(own, now);
+      if (decision.isAdmitted) record(own, ratePerSecond, now);
       return counted(byRedis, decision);
     },
   };

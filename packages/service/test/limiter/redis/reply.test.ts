@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { limiterBounds } from '../../../../common/src/bounds/service.ts';
-import { inTime, kindOf } from '../../../src/limiter/redis/server.ts';
+import { inTime, kindOf } from '../../../src/limiter/redis/client.ts';
 
 /** Lets promises and immediates run. Timers stand still. */
 async function settle(): Promise<void> {

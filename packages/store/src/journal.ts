@@ -52,6 +52,9 @@ export class PartlyWritten extends StoreUnavailable {
   }
 }
 
+/** Records that are deleted when they are old. */
+export type Prunable = 'receipts' | 'usage';
+
 /** Written in batches, after the requests were answered. */
 export interface JournalWrites {
   /** Idempotent: each receipt is stored once. Rejects with `PartlyWritten` if some of them are stored. */
@@ -62,17 +65,20 @@ export interface JournalWrites {
   recordUsage(counts: readonly UsageCount[]): Promise<void>;
 }
 
-export interface Receipts extends JournalWrites {
+export interface Journal extends JournalWrites {
   /** Newest first. */
   listReceipts(query: ReceiptsQuery): Promise<readonly Receipt[]>;
-  countReceipts(olderThan: string): Promise<number>;
-  /**
-   * Deletes receipts, the oldest first, in small transactions with pauses. Returns their number. The audit
-   * entry is written before the first deletion, so it stays if the command is killed on the way.
-   */
-  pruneReceipts(olderThan: string, by: Author): Promise<number>;
+  /** Newest first. */
+  listUsage(query: UsageQuery): Promise<readonly UsageCount[]>;
   /** The last use of each key by key id, without keys that were never used. */
   lastUses(keyIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** The number of records from before this time. Usage of an hour is from the beginning of the hour. */
+  countOld(table: Prunable, olderThan: string): Promise<number>;
+  /**
+   * Deletes these records, the oldest first, in small transactions with pauses. Returns their number. The
+   * audit entry is written before the first deletion, so it stays if the command is killed on the way.
+   */
+  prune(table: Prunable, olderThan: string, by: Author): Promise<number>;
 }
 
 export interface UsageQuery extends NewestQuery<Omit<UsageCount, 'count'>> {
@@ -80,15 +86,6 @@ export interface UsageQuery extends NewestQuery<Omit<UsageCount, 'count'>> {
   readonly keyId?: string | undefined;
   /** Whole hours or days of UTC, from the one that contains `since`. */
   readonly by: 'hour' | 'day';
-}
-
-export interface Usage {
-  /** Newest first. */
-  listUsage(query: UsageQuery): Promise<readonly UsageCount[]>;
-  /** The number of stored counts of hours that began before this time. */
-  countUsage(olderThan: string): Promise<number>;
-  /** Deletes them, as `pruneReceipts` does. */
-  pruneUsage(olderThan: string, by: Author): Promise<number>;
 }
 
 /**

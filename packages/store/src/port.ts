@@ -5,7 +5,7 @@ import type { ListingOperation } from '@partner-network/contract/operations';
 import type { Scope } from '@partner-network/contract/permissions';
 import type { Accounts, AdminKeys, ApiKey, GrantStatus, Partner } from './accounts.ts';
 import { StoreUnavailable } from './errors.ts';
-import type { AuditLog, Author, Receipts, Usage } from './journal.ts';
+import type { AuditLog, Author, Journal } from './journal.ts';
 
 export * from './accounts.ts';
 export * from './errors.ts';
@@ -213,7 +213,7 @@ export interface Migration {
 /** Whose keys: those of partners, or those of the administrative service. */
 export type KeyOwner = 'partners' | 'administration';
 
-export interface Store extends Reads, Accounts, AdminKeys, Imports, Receipts, Usage, AuditLog {
+export interface Store extends Reads, Accounts, AdminKeys, Imports, Journal, AuditLog {
   readonly environment: Environment;
   /** The path of the embedded database; host and name of a Postgres database. */
   readonly location: string;

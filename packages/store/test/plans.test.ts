@@ -9,7 +9,7 @@ import { migratedDatabase } from '../../testkit/service/database.ts';
 import type { Accounts, AuditLog, ReceiptsQuery } from '../src/port.ts';
 import { createAccounts } from '../src/sql/accounts.ts';
 import { createAuditLog } from '../src/sql/audit.ts';
-import { createReceiptReads } from '../src/sql/journal.ts';
+import { createJournalReads } from '../src/sql/journal.ts';
 import type { BoundStatement } from '../src/sql/statement.ts';
 import { migrate, receiptsSchema } from '../src/sqlite/migrate.ts';
 import { receiptAt } from './suite/receipts.ts';
@@ -140,7 +140,7 @@ const queries: readonly [Omit<ReceiptsQuery, 'limit'>, postgres: string, sqlite:
 
 /** The statements that the work runs. */
 async function receiptStatementsOf(
-  work: (reads: ReturnType<typeof createReceiptReads>) => Promise<unknown>,
+  work: (reads: ReturnType<typeof createJournalReads>) => Promise<unknown>,
 ): Promise<BoundStatement[]> {
   const statements: BoundStatement[] = [];
   const rows = async (...statement: BoundStatement) => {
@@ -148,7 +148,7 @@ async function receiptStatementsOf(
     // One receipt is left to delete until the delete ran.
     return statement[0].startsWith('select count') ? [{ found: 1 }] : [];
   };
-  await work(createReceiptReads(rows, '', async () => []));
+  await work(createJournalReads(rows, { listed: '', dayOf: '' }, async () => []));
   return statements;
 }
 
@@ -167,7 +167,7 @@ test('Postgres reads and deletes receipts by an index', async (t) => {
     assert.doesNotMatch(plan, /Seq Scan/);
   }
   const pruning = await receiptStatementsOf((reads) =>
-    reads.pruneReceipts('2026-06-01T00:10:00.000Z', byTest),
+    reads.prune('receipts', '2026-06-01T00:10:00.000Z', byTest),
   );
   for (const statement of pruning) {
     // The first one only needs the privilege.
@@ -186,7 +186,7 @@ test('the embedded database reads and deletes receipts by an index', async (t) =
       assert.match(plan, new RegExp(`SEARCH receipts USING (INDEX )?${index}`), plan);
     assert.doesNotMatch(plan, /TEMP B-TREE/);
   }
-  for (const statement of await receiptStatementsOf((reads) => reads.pruneReceipts(at, byTest))) {
+  for (const statement of await receiptStatementsOf((reads) => reads.prune('receipts', at, byTest))) {
     if (statement[0].includes('where false')) continue;
     assert.match(planOf(statement), /SEARCH receipts USING PRIMARY KEY \(at<\?\)/);
   }

@@ -8,8 +8,8 @@ import { createSql } from '../src/sqlite/engine.ts';
 
 test('two commands that prune at once leave no old row', async () => {
   const db = new DatabaseSync(':memory:');
-  db.exec('create table usage (at text)');
-  const insert = db.prepare('insert into usage values (?)');
+  db.exec('create table receipts (at text)');
+  const insert = db.prepare('insert into receipts values (?)');
   const count = 3 * receiptsBounds.pruned;
   for (let row = 0; row < count; row += 1) insert.run(String(row).padStart(9, '0'));
   const { rows } = createSql(db);
@@ -19,12 +19,11 @@ test('two commands that prune at once leave no old row', async () => {
       const found = await rows(text, ...values);
       // The other command deletes the rows of the first batch after this one has chosen them.
       if (text.startsWith('select at') && ++selections === 1)
-        await rows('delete from usage where at <= $1', found[0]!.at as string);
+        await rows('delete from receipts where at <= $1', found[0]!.at as string);
       return found;
     },
     async () => [],
-    'usage',
   );
-  assert.equal(await prune('9', byTest), count - receiptsBounds.pruned);
-  assert.equal(db.prepare('select count(*) as left from usage').get()!.left, 0);
+  assert.equal(await prune('receipts', '9', byTest), count - receiptsBounds.pruned);
+  assert.equal(db.prepare('select count(*) as left from receipts').get()!.left, 0);
 });

@@ -86,8 +86,8 @@ const deeds: readonly Deed[] = [
   ],
   ['end a session', (store) => store.endSession(digest(1), later), 'network_admin'],
   ['find the end of a session', (store) => store.isSessionEnded(digest(1)), 'network_admin'],
-  ['delete usage', (store) => store.pruneUsage(later, byTest), 'network_retention'],
-  ['delete receipts', (store) => store.pruneReceipts(later, byTest), 'network_retention'],
+  ['delete usage', (store) => store.prune('usage', later, byTest), 'network_retention'],
+  ['delete receipts', (store) => store.prune('receipts', later, byTest), 'network_retention'],
 ];
 
 const rowOf = {

@@ -19,7 +19,7 @@ import { counted } from '@partner-network/common/text';
 import { toTime } from '@partner-network/common/times';
 import { lengths } from '@partner-network/contract/limits';
 import { isOutcome, someOutcome } from '@partner-network/service/receipts/receipt';
-import type { AuditAction, Author, Receipt, Store, UsageCount } from '@partner-network/store/port';
+import type { AuditAction, Prunable, Receipt, Store, UsageCount } from '@partner-network/store/port';
 import { requireKey } from '../operations/keys.ts';
 import { requirePartner } from '../operations/partners.ts';
 import { changing, customerId, onDatabase, partnerId } from './database.ts';
@@ -75,10 +75,7 @@ const receiptColumns: readonly Column<Receipt>[] = [
   { heading: 'GRANT', minCells: issuedIdCells, cell: ({ grant_id = '-' }) => grant_id },
 ];
 
-export const pruneReceipts = pruning('receipts prune', '0.1.0', 'receipt', (store) => ({
-  count: store.countReceipts,
-  prune: store.pruneReceipts,
-}));
+export const pruneReceipts = pruning('receipts prune', '0.1.0', 'receipts', 'receipt');
 
 export const listUsage = onDatabase({
   options: addedIn('0.2.0', {
@@ -107,10 +104,7 @@ const usageColumns: readonly Column<UsageCount>[] = [
   { heading: 'COUNT', minCells: neverShortened, cell: ({ count }) => String(count) },
 ];
 
-export const pruneUsage = pruning('usage prune', '0.2.0', 'count', (store) => ({
-  count: store.countUsage,
-  prune: store.pruneUsage,
-}));
+export const pruneUsage = pruning('usage prune', '0.2.0', 'usage', 'count');
 
 interface Owner {
   readonly partner: string | undefined;
@@ -124,18 +118,8 @@ async function partnerOf(store: Store, { partner, key }: Owner): Promise<string 
   return partner ?? partnerOfKey;
 }
 
-interface Pruned {
-  count(olderThan: string): Promise<number>;
-  prune(olderThan: string, by: Author): Promise<number>;
-}
-
 /** A command that deletes old records, which `since` added. `what` is one of them, in the singular. */
-function pruning(
-  action: AuditAction,
-  since: string,
-  what: string,
-  prunedOf: (store: Store) => Pruned,
-): Command {
+function pruning(action: AuditAction, since: string, table: Prunable, what: string): Command {
   return changing(action, {
     role: 'network_retention',
     options: addedIn(since, {
@@ -148,9 +132,8 @@ function pruning(
       yes,
     }),
     run: async ({ store, values: { 'older-than': ageMs, 'dry-run': isDryRun, yes }, by }) => {
-      const { count, prune } = prunedOf(store);
       const before = toTime(Date.now() - ageMs);
-      const found = await count(before);
+      const found = await store.countOld(table, before);
       const inWords = (number: number) => `${counted(number, what)} from before ${before}`;
       if (isDryRun) {
         return {
@@ -164,7 +147,7 @@ function pruning(
         `This removes ${inWords(found)} for good. Some may be less than ${days} days old.`,
         yes || isOld,
       );
-      const removed = await prune(before, by);
+      const removed = await store.prune(table, before, by);
       return { value: { removed }, text: `Removed ${inWords(removed)}.` };
     },
   });

@@ -1,6 +1,6 @@
 import { receiptsBounds } from '@partner-network/common/bounds/service';
-import { PartlyWritten, type Receipt, type Receipts, type Usage } from '../port.ts';
-import { createReceiptReads, createUsage } from '../sql/journal.ts';
+import { type Journal, PartlyWritten, type Receipt } from '../port.ts';
+import { createJournalReads } from '../sql/journal.ts';
 import type { Pool } from './connections/pool.ts';
 import { nodesOf } from './distribution/slow-nodes.ts';
 import type { Statement } from './statements.ts';
@@ -47,8 +47,10 @@ const addUsage: Statement = {
     set count = least(usage.count, ${Number.MAX_SAFE_INTEGER} - excluded.count) + excluded.count`,
 };
 
+const dayOf = `date_trunc('day', at, 'UTC')`;
+
 /** `isSpread` says whether several nodes have the receipts. */
-export function createReceipts(pool: Pool, isSpread: boolean): Receipts & Usage {
+export function createReceipts(pool: Pool, isSpread: boolean): Journal {
   const write = async (statement: Statement, records: readonly object[]): Promise<void> => {
     await pool.query(statement, [JSON.stringify(records)]);
   };
@@ -85,7 +87,7 @@ export function createReceipts(pool: Pool, isSpread: boolean): Receipts & Usage 
   }
 
   return {
-    ...createReceiptReads(rows, 'json_array_elements_text($1)', rows),
+    ...createJournalReads(rows, { listed: 'json_array_elements_text($1)', dayOf }, rows),
     recordReceipts: async (receipts) => {
       if (away.size > 0) return writeByNode(receipts);
       await write(insertReceipts, receipts).catch((error) => {
@@ -94,7 +96,6 @@ export function createReceipts(pool: Pool, isSpread: boolean): Receipts & Usage 
       });
     },
     recordKeyUses: (uses) => write(upsertKeyUses, uses),
-    ...createUsage(rows, `date_trunc('day', at, 'UTC')`, rows),
     recordUsage: (counts) => write(addUsage, counts),
   };
 }

@@ -2,52 +2,60 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { receiptsBounds } from '@partner-network/common/bounds/service';
 import { latestTimeMs, toTime } from '@partner-network/common/times';
-import type { Author, JournalWrites, Receipt, Receipts, Usage, UsageCount, UsageQuery } from '../port.ts';
+import type {
+  Author,
+  Journal,
+  JournalWrites,
+  Prunable,
+  Receipt,
+  ReceiptsQuery,
+  UsageCount,
+  UsageQuery,
+} from '../port.ts';
 import { changeStatement } from './audit.ts';
-import { createConditions, type Row, type Sql } from './statement.ts';
+import { type BoundStatement, createConditions, type Row, type Sql } from './statement.ts';
 
 const columns = 'at, request_id, partner_id, key_id, customer_id, grant_id, outcome';
 
 /**
- * `listed` is the engine's expression for the rows of the JSON list $1, each with a column `value`. `audit`
- * runs a statement on the database of the audit log, which may be another file.
+ * `listed` is the engine's expression for the rows of the JSON list $1, each with a column `value`, and
+ * `dayOf` for the beginning of the day of `at`. `audit` runs a statement on the database of the audit log,
+ * which may be another file.
  */
-export function createReceiptReads(
+export function createJournalReads(
   rows: Sql['rows'],
-  listed: string,
+  { listed, dayOf }: Readonly<Record<'listed' | 'dayOf', string>>,
   audit: Sql['rows'],
-): Omit<Receipts, keyof JournalWrites> {
-  const { count, prune } = createPruning(rows, audit, 'receipts');
+): Omit<Journal, keyof JournalWrites> {
   return {
-    listReceipts: async (query) => {
-      const { requestId, partnerId, keyId, customerId, outcome, since, until, after, limit } = query;
-      const { values, parameter, add, addEqual, addSpan, text } = createConditions();
-      const isGranted = outcome === 'GRANTED';
-      // A request has one receipt, a customer few, a partner may have millions.
-      const used = addEqual({
-        request_id: requestId,
-        customer_id: customerId,
-        outcome: isGranted ? undefined : outcome,
-        partner_id: partnerId,
-      });
-      // The index has only refused requests. Almost all others are granted, and are found by time.
-      const isIndexed = used === 'outcome' ? `outcome <> 'GRANTED'` : 'true';
-      if (isGranted) add(outcome, (granted) => `outcome = ${granted}`);
-      add(keyId, (value) => `key_id = ${value}`);
-      addSpan(since, until);
-      add(after?.at, (at) => `(at, request_id) < (${at}, ${parameter(after!.request_id)})`);
-      const found = await rows(
-        `select ${columns} from receipts where ${isIndexed} and ${text()}
-        order by at desc, request_id desc limit ${parameter(limit)}`,
-        ...values,
-      );
-      return found.map(receiptOfRow);
-    },
-
-    countReceipts: count,
-    pruneReceipts: prune,
+    listReceipts: async (query) => (await rows(...selectReceipts(query))).map(receiptOfRow),
+    listUsage: async (query) => (await rows(...selectUsage(query, dayOf))).map(countOfRow),
     lastUses: (keyIds) => readLastUses(rows, listed, keyIds),
+    ...createPruning(rows, audit),
   };
+}
+
+function selectReceipts(query: ReceiptsQuery): BoundStatement {
+  const { requestId, partnerId, keyId, customerId, outcome, since, until, after, limit } = query;
+  const { values, parameter, add, addEqual, addSpan, text } = createConditions();
+  const isGranted = outcome === 'GRANTED';
+  // A request has one receipt, a customer few, a partner may have millions.
+  const used = addEqual({
+    request_id: requestId,
+    customer_id: customerId,
+    outcome: isGranted ? undefined : outcome,
+    partner_id: partnerId,
+  });
+  // The index has only refused requests. Almost all others are granted, and are found by time.
+  const isIndexed = used === 'outcome' ? `outcome <> 'GRANTED'` : 'true';
+  if (isGranted) add(outcome, (granted) => `outcome = ${granted}`);
+  add(keyId, (value) => `key_id = ${value}`);
+  addSpan(since, until);
+  add(after?.at, (at) => `(at, request_id) < (${at}, ${parameter(after!.request_id)})`);
+  const selection = `
+    select ${columns} from receipts where ${isIndexed} and ${text()}
+    order by at desc, request_id desc limit ${parameter(limit)}`;
+  return [selection, ...values];
 }
 
 /** The last use of each key by key id. `listed` is as above. */
@@ -72,36 +80,22 @@ const order = `at, ${names}`;
 
 const lengthMs = { hour: 3_600_000, day: 86_400_000 };
 
-/** `dayOf` is the engine's expression for the beginning of the day of `at`. `audit` is as for receipts. */
-export function createUsage(rows: Sql['rows'], dayOf: string, audit: Sql['rows']): Usage {
-  const { count, prune } = createPruning(rows, audit, 'usage');
-  const byDay = (condition: string) => `(
-    select ${dayOf} as at, ${names}, sum(count) as count from usage where ${condition} group by 1, ${names}
-  ) as days`;
-
-  return {
-    listUsage: async (query) => {
-      const { partnerId, keyId, since, until, after, limit, by } = query;
-      const { values, parameter, add, addSpan, text } = createConditions();
-      add(partnerId, (value) => `partner_id = ${value}`);
-      add(keyId, (value) => `key_id = ${value}`);
-      addSpan(since && startOf(since, by), until && endOf(until, by));
-      const selected = text();
-      const last = after && [after.from, after.partner_id, after.key_id, after.operation, after.code];
-      const isOlder = last === undefined ? 'true' : `(${order}) < (${last.map(parameter).join(', ')})`;
-      const [from, where] =
-        by === 'day' ? [byDay(selected), isOlder] : ['usage', `${selected} and ${isOlder}`];
-      const newestFirst = order.replaceAll(/\w+/g, '$& desc');
-      const found = await rows(
-        `select ${order}, count from ${from} where ${where}
-        order by ${newestFirst} limit ${parameter(limit)}`,
-        ...values,
-      );
-      return found.map(countOfRow);
-    },
-    countUsage: (olderThan) => count(startOf(olderThan, 'hour')),
-    pruneUsage: (olderThan, author) => prune(startOf(olderThan, 'hour'), author),
-  };
+function selectUsage(query: UsageQuery, dayOf: string): BoundStatement {
+  const { partnerId, keyId, since, until, after, limit, by } = query;
+  const { values, add, addSpan, parameter, text } = createConditions();
+  add(partnerId, (value) => `partner_id = ${value}`);
+  add(keyId, (value) => `key_id = ${value}`);
+  addSpan(since && startOf(since, by), until && endOf(until, by));
+  const selected = text();
+  const last = after && [after.from, after.partner_id, after.key_id, after.operation, after.code];
+  const isOlder = last === undefined ? 'true' : `(${order}) < (${last.map(parameter).join(', ')})`;
+  const byDay = `(
+    select ${dayOf} as at, ${names}, sum(count) as count from usage where ${selected} group by 1, ${names}
+  ) as days where ${isOlder}`;
+  const from = by === 'day' ? byDay : `usage where ${selected} and ${isOlder}`;
+  const newestFirst = order.replaceAll(/\w+/g, '$& desc');
+  const selection = `select ${order}, count from ${from} order by ${newestFirst} limit ${parameter(limit)}`;
+  return [selection, ...values];
 }
 
 /** The beginning of the hour or day of a time. */
@@ -121,9 +115,12 @@ function countOfRow({ at, count, ...row }: Row): UsageCount {
 }
 
 /** Deletes old rows, the oldest first. `audit` runs a statement on the database of the audit log. */
-export function createPruning(rows: Sql['rows'], audit: Sql['rows'], table: 'receipts' | 'usage') {
-  async function count(olderThan: string): Promise<number> {
-    const [counted] = await rows(`select count(*) as found from ${table} where at < $1`, olderThan);
+export function createPruning(rows: Sql['rows'], audit: Sql['rows']): Pick<Journal, 'countOld' | 'prune'> {
+  const limitOf = (table: Prunable, time: string) => (table === 'usage' ? startOf(time, 'hour') : time);
+
+  async function countOld(table: Prunable, olderThan: string): Promise<number> {
+    const text = `select count(*) as found from ${table} where at < $1`;
+    const [counted] = await rows(text, limitOf(table, olderThan));
     return Number(counted?.found ?? 0);
   }
 
@@ -131,16 +128,11 @@ export function createPruning(rows: Sql['rows'], audit: Sql['rows'], table: 'rec
    * Deletes a few thousand rows, by time and not by row: a distributed database can do so at once. `isLast`
    * if no older row is left. A batch that deletes nothing may not be the last: another command may prune.
    */
-  async function pruneBatch(olderThan: string) {
-    const [last] = await rows(
-      `select at from ${table} where at < $1 order by at limit 1 offset $2`,
-      olderThan,
-      receiptsBounds.pruned - 1,
-    );
-    const removed =
-      last === undefined
-        ? await rows(`delete from ${table} where at < $1 returning 1 as gone`, olderThan)
-        : await rows(`delete from ${table} where at <= $1 returning 1 as gone`, last.at as string);
+  async function pruneBatch(table: Prunable, before: string) {
+    const selection = `select at from ${table} where at < $1 order by at limit 1 offset $2`;
+    const [last] = await rows(selection, before, receiptsBounds.pruned - 1);
+    const [condition, time] = last === undefined ? ['at < $1', before] : ['at <= $1', last.at as string];
+    const removed = await rows(`delete from ${table} where ${condition} returning 1 as gone`, time);
     return { removed: removed.length, isLast: last === undefined };
   }
 
@@ -148,15 +140,16 @@ export function createPruning(rows: Sql['rows'], audit: Sql['rows'], table: 'rec
    * The audit entry comes first, because rows are deleted in many transactions, on the embedded database in
    * another file: if the command is killed, no deletion is without an entry.
    */
-  async function prune(olderThan: string, by: Author): Promise<number> {
-    const found = await count(olderThan);
+  async function prune(table: Prunable, olderThan: string, by: Author): Promise<number> {
+    const found = await countOld(table, olderThan);
     if (found === 0) return 0;
     // Fails without the privilege to delete, before an entry says that rows were deleted.
     await rows(`delete from ${table} where false returning 1 as gone`);
-    await audit(...changeStatement(by, table, { before: olderThan, [table]: found }));
+    const before = limitOf(table, olderThan);
+    await audit(...changeStatement(by, table, { before, [table]: found }));
     let total = 0;
     for (;;) {
-      const { removed, isLast } = await pruneBatch(olderThan);
+      const { removed, isLast } = await pruneBatch(table, before);
       total += removed;
       if (isLast) return total;
       // `serve` can write its own rows between two batches.
@@ -164,5 +157,5 @@ export function createPruning(rows: Sql['rows'], audit: Sql['rows'], table: 'rec
     }
   }
 
-  return { count, prune };
+  return { countOld, prune };
 }

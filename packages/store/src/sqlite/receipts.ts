@@ -4,8 +4,8 @@ import { receiptsBounds } from '@partner-network/common/bounds/service';
 import { OperatorError } from '@partner-network/common/errors';
 import type { Environment } from '@partner-network/contract/environments';
 import type { OpenOptions } from '../address.ts';
-import { type Author, type Receipt, type Receipts, StoreUnavailable, type Usage } from '../port.ts';
-import { createReceiptReads, createUsage } from '../sql/journal.ts';
+import { type Journal, type Receipt, StoreUnavailable } from '../port.ts';
+import { createJournalReads } from '../sql/journal.ts';
 import type { Sql } from '../sql/statement.ts';
 import { emptyLog, releasePages, shrinkLog } from './disk-space.ts';
 import { createSql } from './engine.ts';
@@ -91,22 +91,17 @@ export function createReceipts(
   const rows: Sql['rows'] = async (...statement) =>
     db === undefined && !existsSync(path) ? [] : createSql(open()).rows(...statement);
 
-  const reads = createReceiptReads(rows, 'json_each($1)', audit);
+  const dayOf = `substr(at, 1, 10) || 'T00:00:00.000Z'`;
+  const reads = createJournalReads(rows, { listed: 'json_each($1)', dayOf }, audit);
 
-  const usage = createUsage(rows, `substr(at, 1, 10) || 'T00:00:00.000Z'`, audit);
-
-  const releasing = (prune: Usage['pruneUsage']) => async (olderThan: string, by: Author) => {
-    const removed = await prune(olderThan, by);
-    // Fails on a full disk. The rows are gone, and the next run gives their space back.
-    if (db !== undefined) await releasePages(db).catch(() => {});
-    return removed;
-  };
-
-  const all: Receipts & Usage = {
+  const all: Journal = {
     ...reads,
-    ...usage,
-    pruneReceipts: releasing(reads.pruneReceipts),
-    pruneUsage: releasing(usage.pruneUsage),
+    prune: async (...pruned) => {
+      const removed = await reads.prune(...pruned);
+      // Fails on a full disk. The rows are gone, and the next run gives their space back.
+      if (db !== undefined) await releasePages(db).catch(() => {});
+      return removed;
+    },
     recordUsage: (counts) => write(addUsage, counts),
     recordReceipts: (batch) => write(insertReceipts, batch.map(valuesOf)),
     recordKeyUses: (uses) => write(upsertKeyUses, uses),

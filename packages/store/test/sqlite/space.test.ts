@@ -70,7 +70,7 @@ test('pruned receipts give their space back while others are written, also in an
 
     const command = openSqlite(path, 'sandbox', {});
     const by = { actor: 'test', action: 'receipts prune' } as const;
-    const pruned = command.pruneReceipts(content[11_990]!.at, by);
+    const pruned = command.prune('receipts', content[11_990]!.at, by);
     // On a busy machine the command can hold the lock for longer than a receipt waits. Its writer tries
     // again.
     const isWritten = () =>

@@ -62,7 +62,7 @@ const changes: readonly [(store: Store, by: Author) => Promise<unknown>, target:
     [
       async (store, by) => {
         await store.recordReceipts([receiptAt(0)]);
-        await store.pruneReceipts(future, by);
+        await store.prune('receipts', future, by);
       },
       'receipts',
       { before: future, receipts: 1 },
@@ -110,7 +110,7 @@ export const auditTests: StoreTests = {
     await store.revokeGrants('alice', future, by);
     await store.eraseCustomer('nobody', by);
     await store.importErasures([], by);
-    await store.pruneReceipts(future, by);
+    await store.prune('receipts', future, by);
     await store.writePartnersWithKeys([{ id, name, created_at, keys: [] }], by, 'keep');
     await store.writePartnersWithKeys([{ id, name: 'New', created_at, keys: [] }], by, 'try');
     await assert.rejects(store.createPartner({ id, name, created_at }, by));

@@ -28,8 +28,8 @@ export const receiptTests: StoreTests = {
     const store = await open();
     assert.deepEqual(await store.listReceipts({ limit: 10 }), []);
     assert.deepEqual(await store.lastUses(['KEY_1']), new Map());
-    assert.equal(await store.countReceipts(toTime(startMs)), 0);
-    assert.equal(await store.pruneReceipts(toTime(startMs), byTest), 0);
+    assert.equal(await store.countOld('receipts', toTime(startMs)), 0);
+    assert.equal(await store.prune('receipts', toTime(startMs), byTest), 0);
   },
 
   'returns receipts as they were recorded, from every open store': async (open) => {
@@ -98,9 +98,9 @@ export const receiptTests: StoreTests = {
     const receipts = Array.from({ length: count }, (_, index) => receiptAt(index));
     await store.recordReceipts(receipts);
     const limit = toTime(startMs + count - 10);
-    assert.equal(await store.countReceipts(limit), count - 10);
-    assert.equal(await store.pruneReceipts(limit, byTest), count - 10);
-    assert.equal(await store.pruneReceipts(limit, byTest), 0);
+    assert.equal(await store.countOld('receipts', limit), count - 10);
+    assert.equal(await store.prune('receipts', limit, byTest), count - 10);
+    assert.equal(await store.prune('receipts', limit, byTest), 0);
     assert.deepEqual(await store.listReceipts({ limit: 100 }), receipts.slice(-10).toReversed());
   },
 

@@ -109,9 +109,9 @@ export const usageTests: StoreTests = {
     const store = await open();
     await store.recordUsage([countOf(hour(1, 8)), countOf(hour(1, 9)), countOf(hour(2, 9))]);
     const before = '2026-06-01T09:30:00.000Z';
-    assert.equal(await store.countUsage(before), 1);
-    assert.equal(await store.pruneUsage(before, { ...byTest, action: 'usage prune' }), 1);
-    assert.equal(await store.pruneUsage(before, byTest), 0);
+    assert.equal(await store.countOld('usage', before), 1);
+    assert.equal(await store.prune('usage', before, { ...byTest, action: 'usage prune' }), 1);
+    assert.equal(await store.prune('usage', before, byTest), 0);
     assert.equal((await store.listUsage({ by: 'hour', limit: 10 })).length, 2);
     const [entry] = await store.listAudit({ limit: 1 });
     assert.deepEqual([entry?.action, entry?.target], ['usage prune', 'usage']);

@@ -15,9 +15,9 @@ import { KeyNotActive } from '../operations/keys.ts';
 import type { BatchSender } from './batch-sender.ts';
 import { requireRole } from './credentials.ts';
 import { type Call, handlers } from './handlers.ts';
-import type { Listed, ListQuery, Page } from './lists.ts';
+import { createReadPage } from './lists.ts';
 import { notFound, refusalOfBody } from './refusals.ts';
-import { authorOf, createBodyCheck, type Fields, type OperationInput } from './request.ts';
+import { authorOf, createBodyCheck, type OperationInput } from './request.ts';
 
 /** What operations work with. */
 interface CallParts {
@@ -63,7 +63,7 @@ export function createCalls({ store, box, batches }: CallParts) {
       body,
       batches,
       by: (action) => authorOf(key, action, exchange, body.reason as string | undefined),
-      page: (read) => readPage(box, id, query, read),
+      readPage: createReadPage(box, id, query),
     };
     // Beside a feed, which locks the embedded database again and again, a revocation is not refused. Postgres
     // waits by itself. Nothing is doubled: a handler changes something once, and a lock fails before that.
@@ -72,28 +72,6 @@ export function createCalls({ store, box, batches }: CallParts) {
       throw refusalOf(error);
     });
   };
-}
-
-/** Reads a page. Its cursor is bound to the operation and to all parameters but `limit`. */
-async function readPage<R extends object>(
-  { seal, open }: SealedBox,
-  operation: string,
-  { cursor, limit, ...values }: Fields,
-  read: (query: ListQuery) => Promise<Page<R>>,
-): Promise<Listed<R>> {
-  const filters = Object.entries(values).flatMap(([name, value]) =>
-    value === undefined ? [] : [name, String(value)],
-  );
-  // The empty text stands where cursors of partners have their partner.
-  const sealedFor = [operation, '', ...filters] as const;
-  const after = () => {
-    if (cursor === undefined) return undefined;
-    const position = open(sealedFor, String(cursor));
-    if (position === undefined) throw refusal('INVALID_CURSOR', {}, 'cursor');
-    return JSON.parse(position);
-  };
-  const { records, next } = await read({ values, limit: Number(limit), after });
-  return { records, ...(next !== undefined && { cursor: seal(sealedFor, JSON.stringify(next)) }) };
 }
 
 /** Turns what an operation throws into a refusal. */

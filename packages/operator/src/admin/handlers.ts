@@ -23,15 +23,13 @@ import { putPartner, requirePartner, switchPartner } from '../operations/partner
 import type { BatchSender } from './batch-sender.ts';
 import {
   type List,
-  type Listed,
-  type ListQuery,
+  type ListCall,
   listAuditPage,
   listGrantsPage,
   listKeysPage,
   listPartnersPage,
   listReceiptsPage,
   listUsagePage,
-  type Page,
   receiptOfRequest,
   shownGrant,
   shownKeys,
@@ -40,16 +38,13 @@ import { notFound, refusalOfBody } from './refusals.ts';
 import type { Answered, Fields } from './request.ts';
 
 /** A request whose role, path, query and body are checked. */
-export interface Call {
-  readonly store: Store;
+export interface Call extends ListCall {
   readonly exchange: Exchange;
   readonly key: AdminKeyOnFile;
   readonly path: Readonly<Record<string, string>>;
-  readonly query: Fields;
   readonly body: Fields;
   /** The author of a change. */
   by(action: AuditAction): Author;
-  page<R extends object>(read: (query: ListQuery) => Promise<Page<R>>): Promise<Listed<R>>;
   readonly batches: BatchSender;
 }
 
@@ -60,8 +55,8 @@ function created<Body extends object>(isNew: boolean, body: Body): Answered<Body
 }
 
 function listing<Name extends string, R extends object>(name: Name, list: List<R>) {
-  return async ({ store, page }: Call) => {
-    const { records, ...cursor } = await page((query) => list(store, query));
+  return async (call: Call) => {
+    const { records, ...cursor } = await list(call);
     const named = { [name]: records } as Readonly<Record<Name, readonly R[]>>;
     return { body: { ...named, ...cursor } };
   };

@@ -39,10 +39,16 @@ interface Series {
   readonly counts: ReadonlyMap<string, number>;
 }
 
+const totalOf = (usage: readonly UsageCount[]) => usage.reduce((sum, { count }) => sum + count, 0);
+
+/** The total of each group of counts, by the name of the group. */
+function totalsBy(usage: readonly UsageCount[], nameOf: (counted: UsageCount) => string) {
+  return new Map([...Map.groupBy(usage, nameOf)].map(([name, counted]) => [name, totalOf(counted)]));
+}
+
 /** The codes of refusals, the most frequent first. */
 function rankedCodes(usage: readonly UsageCount[]): string[] {
-  const totals = new Map<string, number>();
-  for (const { code, count } of usage) totals.set(code, (totals.get(code) ?? 0) + count);
+  const totals = totalsBy(usage, ({ code }) => code);
   totals.delete('OK');
   return [...totals].toSorted(([, one], [, other]) => other - one).map(([code]) => code);
 }
@@ -50,38 +56,36 @@ function rankedCodes(usage: readonly UsageCount[]): string[] {
 /** Refusals first, at the bottom of a bar, then what was answered. */
 function seriesOf(usage: readonly UsageCount[], ranked: readonly string[]): Series[] {
   const own = ranked.slice(0, colors);
-  const shownName = ({ code }: UsageCount) => (code === 'OK' || own.includes(code) ? code : rest);
-  const byName = Map.groupBy(usage, shownName);
-  return [...own, rest, 'OK'].flatMap((name, index) => {
-    const shown = byName.get(name);
+  const byName = Map.groupBy(usage, ({ code }) => (code === 'OK' || own.includes(code) ? code : rest));
+  return [...own, rest, 'OK'].flatMap((code, index) => {
+    const shown = byName.get(code);
     if (shown === undefined) return [];
-    const counts = new Map<string, number>();
-    for (const { from, count } of shown) counts.set(from, (counts.get(from) ?? 0) + count);
-    const color = name === 'OK' ? 'ok' : `code-${name === rest ? 'rest' : index}`;
-    return { code: name, color, total: shown.reduce((sum, { count }) => sum + count, 0), counts };
+    const color = code === 'OK' ? 'ok' : `code-${code === rest ? 'rest' : index}`;
+    return { code, color, total: totalOf(shown), counts: totalsBy(shown, ({ from }) => from) };
   });
 }
 
 /** `ranked` gives the codes their colors, so that charts side by side have the same. */
-function chart({ title, unit, starts }: Span, usage: readonly UsageCount[], ranked: readonly string[]): Html {
+function chart(span: Span, usage: readonly UsageCount[], ranked: readonly string[]): Html {
+  const { title, unit, starts } = span;
   const series = seriesOf(usage, ranked);
   const heading = html`<h3>${title}</h3>`;
   if (series.length === 0)
     return html`<section class="chart">${heading}<p class="empty">No answers.</p></section>`;
-  const sumOf = (start: string) => series.reduce((sum, { counts }) => sum + (counts.get(start) ?? 0), 0);
-  const highest = Math.max(...starts.map(sumOf));
+  const totals = totalsBy(usage, ({ from }) => from);
+  const highest = Math.max(...starts.map((start) => totals.get(start) ?? 0));
   const bars = starts.map((start, index) => barOf(series, start, index, highest, unit));
-  const totals = series.map(({ code, total }) => `${total} ${code}`).join(', ');
+  const said = series.map(({ code, total }) => `${total} ${code}`).join(', ');
   const ticks = starts.filter((_, index) => index % Math.ceil(starts.length / 6) === 0);
   return html`<section class="chart">${heading}
 <p class="hint">The highest ${unit} has ${plural(highest, 'answer')}.</p>
 <svg viewBox="0 0 ${starts.length * 10} 100" preserveAspectRatio="none" role="img"
-aria-label="${title}: ${totals}">${bars}</svg>
+aria-label="${title}: ${said}">${bars}</svg>
 <p class="axis" aria-hidden="true">${ticks.map((start) => html`<span>${labelOf(start, unit)}</span>`)}</p>
 <ul class="legend">${series.map(
     ({ code, color, total }) => html`<li>${swatch(color)}${code} <b>${total.toLocaleString('en')}</b></li>`,
   )}</ul>
-${numbersOf(title, unit, starts, series)}</section>`;
+${numbersOf(span, series)}</section>`;
 }
 
 const swatch = (color: string) => html`<svg class="swatch" aria-hidden="true">
@@ -105,13 +109,13 @@ function labelOf(start: string, unit: Span['unit']): string {
   return unit === 'hour' ? start.slice(11, 16) : start.slice(5, 10);
 }
 
-function numbersOf(title: string, unit: Span['unit'], starts: readonly string[], series: readonly Series[]) {
+function numbersOf({ title, unit, starts }: Span, series: readonly Series[]): Html {
   const busy = starts.filter((start) => series.some(({ counts }) => counts.has(start))).toReversed();
   const rows = busy.map((start) => [
-    `${start.slice(0, 10)}${unit === 'hour' ? ` ${start.slice(11, 16)}` : ''}`,
+    unit === 'hour' ? start.slice(0, 16).replace('T', ' ') : start.slice(0, 10),
     ...series.map(({ counts }) => (counts.get(start) ?? 0).toLocaleString('en')),
   ]);
-  const columns = [`${unit === 'hour' ? 'Hour' : 'Day'} (UTC)`, ...series.map(({ code }) => code)];
+  const columns = [unit === 'hour' ? 'Hour (UTC)' : 'Day (UTC)', ...series.map(({ code }) => code)];
   return html`<details><summary>The numbers as a table</summary>
 ${table(`${title}, numbers`, columns, rows, '')}</details>`;
 }
@@ -142,54 +146,40 @@ export async function usageOf({ call }: Visit, owner: Owner) {
   };
 }
 
-interface Refused {
-  readonly code: string;
-  readonly keyId: string;
-  readonly operation: string;
-  recent: number;
-  all: number;
-}
-
 /** What the operations list. */
 const listed: Readonly<Record<string, string>> = { listBrands: 'brands', listBalances: 'balances' };
 
 /** Refusals by code, key and listing, those of this hour and the previous one first. */
 function refusalsOf(owner: Owner, hours: readonly UsageCount[], recentFrom: string, now: string): Html {
-  const found = new Map<string, Refused>();
-  for (const { from, key_id: keyId, operation, code, count } of hours) {
-    if (code === 'OK') continue;
-    const name = JSON.stringify([code, keyId, operation]);
-    const refused = found.get(name) ?? { code, keyId, operation, recent: 0, all: 0 };
-    found.set(name, refused);
-    refused.all += count;
-    if (from >= recentFrom) refused.recent += count;
-  }
-  const sorted = [...found.values()].toSorted(
-    (one, other) => other.recent - one.recent || other.all - one.all,
-  );
-  const rows = sorted.map((refused) => [
-    code(refused.code),
-    meaningOf(refused.code),
-    listed[refused.operation] ?? refused.operation,
-    ...(owner.key_id === undefined ? [idLink('keys', refused.keyId)] : []),
-    html`<b>${refused.recent.toLocaleString('en')}</b>`,
-    refused.all.toLocaleString('en'),
-    refused.operation === 'listBalances'
-      ? receiptsLink(owner, { key_id: refused.keyId, outcome: refused.code }, 'Receipts')
-      : 'in the log',
+  const refused = hours.filter(({ code }) => code !== 'OK');
+  const found = Map.groupBy(refused, (each) => JSON.stringify([each.code, each.key_id, each.operation]));
+  const counted = [...found.values()].map((counts) => ({
+    ...counts[0]!,
+    recent: totalOf(counts.filter(({ from }) => from >= recentFrom)),
+    all: totalOf(counts),
+  }));
+  counted.sort((one, other) => other.recent - one.recent || other.all - one.all);
+  const rows = counted.map(({ code: outcome, key_id, operation, recent, all }) => [
+    code(outcome),
+    meaningOf(outcome),
+    listed[operation] ?? operation,
+    ...(owner.key_id === undefined ? [idLink('keys', key_id)] : []),
+    html`<b>${recent.toLocaleString('en')}</b>`,
+    all.toLocaleString('en'),
+    operation === 'listBalances' ? receiptsLink(owner, { key_id, outcome }, 'Receipts') : 'in the log',
   ]);
   const since = `Since ${recentFrom.slice(11, 16)} UTC`;
   const key = owner.key_id === undefined ? ['Key'] : [];
   const hint = html`<p class="hint">It is ${now.slice(11, 16)} UTC now. Requests for balances leave receipts.
 For others, search the log of <code>partner-network serve</code> for the id of the key.</p>`;
-  const counted = table(
+  const refusals = table(
     'Refusals',
     ['Code', 'What it means', 'Asked for', ...key, since, '24 hours', 'Requests'],
     rows,
     html`Nothing was refused in the last 24 hours. A request with an unknown key belongs to nobody, and is
 not counted here: search the log of <code>partner-network serve</code> for UNAUTHORIZED.`,
   );
-  return html`${rows.length > 0 && hint}${counted}`;
+  return html`${rows.length > 0 && hint}${refusals}`;
 }
 
 function receiptsLink(owner: Owner, filters: Record<string, string>, label: string): Html {

@@ -17,7 +17,6 @@ import type { AdminParts } from '../admin/app.ts';
 import { requireRole } from '../admin/credentials.ts';
 import { notFound } from '../admin/refusals.ts';
 import { checkInput } from '../admin/request.ts';
-import type { Examined } from '../doctor/examine.ts';
 import { type Frame, type Page, pageHeaders, pageOf, refusalPage } from './layout.ts';
 import { signInPage, whyNotKept, whyNotSignedIn } from './pages/sign-in.ts';
 import {
@@ -29,15 +28,14 @@ import {
   type Session,
   setCookie,
 } from './session.ts';
-import { createReads, noteRefusal, type Outcome, type Reads, type Texts, type Visit } from './visit.ts';
+import { noteRefusal, type Outcome, type Reads, type Texts, type Visit } from './visit.ts';
 
 export interface ConsoleParts extends Pick<AdminParts, 'identify' | 'call' | 'publicUrl'> {
   readonly store: Store;
   readonly box: SealedBox;
   readonly journal: Pick<Journal, 'noteUse'>;
   readonly log: Logger;
-  /** The checks of `doctor` that concern the database. */
-  readonly examine: () => Promise<readonly Examined[]>;
+  readonly examine: Reads['examine'];
 }
 
 /** The names of console requests in logs and metrics. */
@@ -64,7 +62,7 @@ export class ConsoleSite {
   constructor(parts: ConsoleParts) {
     const { store, box, examine } = parts;
     this.#parts = parts;
-    this.#reads = createReads(store, examine);
+    this.#reads = { ...store, examine };
     this.#sessions = createSessions(store, box);
   }
 

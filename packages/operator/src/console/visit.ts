@@ -2,10 +2,8 @@
 import type { AdminOperationId } from '@partner-network/contract/admin/operations';
 import type { Exchange } from '@partner-network/http/handle';
 import type { Refusal } from '@partner-network/http/refusal';
-import type { Brand, Partner, Store } from '@partner-network/store/port';
+import type { Store } from '@partner-network/store/port';
 import type { AnswerOf } from '../admin/calls.ts';
-import { receiptOfRequest } from '../admin/lists.ts';
-import { notFound } from '../admin/refusals.ts';
 import type { OperationInput } from '../admin/request.ts';
 import type { Examined } from '../doctor/examine.ts';
 import type { Page } from './layout.ts';
@@ -13,6 +11,15 @@ import type { Session } from './session.ts';
 
 /** Texts by their names. */
 export type Texts = Readonly<Record<string, string>>;
+
+/** What pages read that the API does not offer. No amount is among it. */
+export type Reads = Pick<
+  Store,
+  'findBrands' | 'findGrants' | 'findKeyById' | 'isErased' | 'listGrants' | 'listPartners' | 'listReceipts'
+> & {
+  /** The checks of `doctor` that concern the database. */
+  examine(): Promise<readonly Examined[]>;
+};
 
 export interface Visit {
   readonly exchange: Exchange;
@@ -37,45 +44,4 @@ export type Outcome = Page | { readonly to: string } | { readonly file: string; 
 export function noteRefusal(exchange: Exchange, { status, code }: Refusal): void {
   exchange.status = status;
   exchange.code = code;
-}
-
-export type Reads = ReturnType<typeof createReads>;
-
-/** `examine` runs the checks of `doctor` that concern the database. */
-export function createReads(store: Store, examine: () => Promise<readonly Examined[]>) {
-  return {
-    examine,
-    isErased: store.isErased,
-
-    brand: async (partnerId: string, id: string): Promise<Brand> => {
-      const brand = (await store.findBrands(id)).find(({ partner_id }) => partner_id === partnerId);
-      if (brand === undefined) throw notFound('The partner has no brand with this id.');
-      return brand;
-    },
-
-    /** All that has this id, and the partners whose name contains it. Only grants and brands can be many. */
-    find: async (id: string) => {
-      const at = new Date().toISOString();
-      const [partners, key, grants, brands, ofCustomer, receipts, isErased, receipt] = await Promise.all([
-        store.listPartners(),
-        store.findKeyById(id),
-        store.findGrants(id),
-        store.findBrands(id),
-        store.listGrants({ customerId: id, at, limit: 1 }),
-        store.listReceipts({ customerId: id, limit: 1 }),
-        store.isErased(id),
-        receiptOfRequest(store, id),
-      ]);
-      const isNamed = ({ name }: Partner) => name.toLowerCase().includes(id.toLowerCase());
-      return {
-        partner: partners.find((partner) => partner.id === id),
-        key,
-        isCustomer: ofCustomer.length > 0 || receipts.length > 0 || isErased,
-        receipt,
-        brands,
-        grants,
-        named: partners.filter((partner) => partner.id !== id && isNamed(partner)),
-      };
-    },
-  };
 }

@@ -1,4 +1,5 @@
 /** All partners, and one partner with its keys and brands. */
+import { notFound } from '../../admin/refusals.ts';
 import { html } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { buttonTo, code, facts, idLink, linkTo, mark, pager, pathTo, table, text, time } from '../parts.ts';
@@ -110,7 +111,9 @@ ${auditTable(entries, 'No change of this key is in the audit log. Older versions
 }
 
 export async function brandPage({ reads, ids }: Visit): Promise<Page> {
-  const brand = await reads.brand(ids.partner_id!, ids.id!);
+  const brands = await reads.findBrands(ids.id!);
+  const brand = brands.find(({ partner_id }) => partner_id === ids.partner_id);
+  if (brand === undefined) throw notFound('The partner has no brand with this id.');
   const { id, partner_id, name, reference_id, color, profile_image_url: image } = brand;
   return {
     title: name,

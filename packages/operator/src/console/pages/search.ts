@@ -3,6 +3,7 @@ import { isRequestId } from '@partner-network/common/ids';
 import { echo, isCleanText } from '@partner-network/common/text';
 import { keyPrefixPattern } from '@partner-network/contract/environments';
 import type { Partner } from '@partner-network/store/port';
+import { receiptOfRequest } from '../../admin/lists.ts';
 import { notFound } from '../../admin/refusals.ts';
 import { html } from '../html.ts';
 import { isPage, linkTo, pathTo, plural, table, text } from '../parts.ts';
@@ -56,9 +57,20 @@ without grants and receipts is not found: ${customer}.`,
 
 /** What has this id, then the other partners whose name contains it. Only grants and brands can be many. */
 async function hitsOf({ reads }: Visit, id: string) {
-  const { partner, named, key, isCustomer, receipt, brands, grants } = await reads.find(id);
+  const at = new Date().toISOString();
+  const [partners, key, grants, brands, ofCustomer, receipts, isErased, receipt] = await Promise.all([
+    reads.listPartners(),
+    reads.findKeyById(id),
+    reads.findGrants(id),
+    reads.findBrands(id),
+    reads.listGrants({ customerId: id, at, limit: 1 }),
+    reads.listReceipts({ customerId: id, limit: 1 }),
+    reads.isErased(id),
+    receiptOfRequest(reads, id),
+  ]);
+  const isCustomer = ofCustomer.length > 0 || receipts.length > 0 || isErased;
   const exact: Hit[] = [
-    ...(partner ? [partnerHit(partner)] : []),
+    ...partners.filter((partner) => partner.id === id).map(partnerHit),
     ...(key ? [{ kind: 'Key', label: key.name ?? id, path: pathTo('keys', id) }] : []),
     ...(isCustomer ? [{ kind: 'Customer', label: id, path: pathTo('customers', id) }] : []),
     ...(receipt ? [{ kind: 'Request', label: id, path: pathTo('requests', id) }] : []),
@@ -73,7 +85,9 @@ async function hitsOf({ reads }: Visit, id: string) {
       path: pathTo('customers', customer_id),
     })),
   ];
-  return { exact, named: named.map(partnerHit) };
+  const isNamed = ({ name }: Partner) => name.toLowerCase().includes(id.toLowerCase());
+  const named = partners.filter((partner) => partner.id !== id && isNamed(partner)).map(partnerHit);
+  return { exact, named };
 }
 
 function partnerHit({ id, name }: Partner): Hit {

@@ -21,7 +21,6 @@ import type { Exchange } from '@partner-network/http/handle';
 import { type Refusal, refusal } from '@partner-network/http/refusal';
 import {
   AccessDenied,
-  type ImportCounts,
   type ImportRow,
   type Store,
   StoreLocked,
@@ -39,18 +38,6 @@ import { IdleRuns } from './idle-runs.ts';
 import { errorOfRejection, refusalOfBody } from './refusals.ts';
 
 export type BatchOptions = Pick<ImportOptions, 'kind' | 'mode' | 'skipsRejected' | 'audit'>;
-
-interface BatchResult extends ImportCounts {
-  readonly read: number;
-  readonly rejected_count: number;
-  readonly errors?: readonly object[];
-}
-
-interface BatchOutcome {
-  readonly result: BatchResult;
-  /** The newest time of the valid lines, for the lag, or an empty text. */
-  readonly newest: string;
-}
 
 const lines = 'application/x-ndjson';
 const list = 'application/json';
@@ -74,7 +61,7 @@ export class Batches {
     this.#takeWork = createCapacity(Math.min(adminBounds.batches, store.runsAtOnce));
   }
 
-  async send(exchange: Exchange, options: BatchOptions): Promise<BatchOutcome> {
+  async send(exchange: Exchange, options: BatchOptions) {
     const type = typeOfBody(exchange);
     const isKnown = type === lines || type === list;
     if (!isKnown || !['identity', 'gzip'].includes(encodingOfBody(exchange))) {
@@ -103,16 +90,13 @@ export class Batches {
     }
   }
 
-  async #write(source: Source, options: BatchOptions): Promise<BatchOutcome> {
+  async #write(source: Source, options: BatchOptions) {
     const seen = new Seen();
     const stop = new AbortController();
-    let hasUsedRun = false;
     const store = {
       ...this.#store,
       beginImport: async (...begin: Parameters<Store['beginImport']>) => {
-        hasUsedRun = false;
         const run = await this.#runs.begin(...begin);
-        hasUsedRun = run.isUsed;
         return { ...run, stage: (rows: readonly ImportRow[]) => run.stage(seen.timesOf(rows)) };
       },
     };
@@ -127,25 +111,22 @@ export class Batches {
       stop.abort(new Unavailable('The database does not answer.'));
       return stop.signal.reason;
     };
-    const report = await within(
-      adminBounds.batchMs,
-      this.#repeated(work, () => hasUsedRun),
-      late,
-    );
+    const report = await within(adminBounds.batchMs, this.#repeated(work), late);
     return { result: resultOf(report, seen), newest: seen.newest };
   }
 
-  /** Repeats work while another command holds its lock, for 2 s, and once if a kept connection had broken. */
-  async #repeated<Result>(work: () => Promise<Result>, hasUsedRun: () => boolean): Promise<Result> {
+  /** Repeats work while another command holds its lock, for 2 s, and once if a connection broke. */
+  async #repeated<Result>(work: () => Promise<Result>, isRepetition = false): Promise<Result> {
     try {
       return await whileLocked(work, adminBounds.batchWaitMs);
     } catch (error) {
       const isFinal = error instanceof UncertainCommit || error instanceof AccessDenied;
       if (isFinal || !isOutage(error)) throw error;
-      const isBroken = hasUsedRun() && !(error instanceof StoreLocked);
-      if (!isBroken) throw new Unavailable(error.message, { cause: error });
+      if (isRepetition || error instanceof StoreLocked)
+        throw new Unavailable(error.message, { cause: error });
+      // The connections of kept runs may all be broken.
       await this.#runs.drop();
-      return this.#repeated(work, () => false);
+      return this.#repeated(work, true);
     }
   }
 
@@ -181,7 +162,7 @@ class Seen {
   }
 }
 
-function resultOf(report: ImportReport, { ids }: Seen): BatchResult {
+function resultOf(report: ImportReport, { ids }: Seen) {
   const { read, written, unchanged, stale, deleted, rejected_count, rejected } = report;
   const errors = rejected
     .flatMap(({ line, errors }) =>

@@ -16,24 +16,20 @@ export interface Waiter {
 /** Resolves to a function that gives the part back. */
 export type Take = (part: number, waiter: Waiter) => Promise<() => void>;
 
-interface Waiting {
-  readonly part: number;
-  start(): void;
-}
-
 /** Returns a function that creates a capacity. All capacities share the limit of requests that wait. */
 export function createCapacities() {
   let requests = 0;
 
   /** Hands out parts of a capacity, first come, first served. */
   return function createCapacity(size: number): Take {
-    let waiting: Waiting[] = [];
+    let waiting: { readonly part: number; isTaken: boolean; readonly start: () => void }[] = [];
     let free = size;
 
     function give(): void {
       while (waiting.length > 0 && waiting[0]!.part <= free) {
         const next = waiting.shift()!;
         free -= next.part;
+        next.isTaken = true;
         next.start();
       }
     }
@@ -41,12 +37,7 @@ export function createCapacities() {
     return async (part, waiter) => {
       if (requests >= adminBounds.batchesWaiting) throw busy();
       const { promise, resolve, reject } = Promise.withResolvers<void>();
-      let isTaken = false;
-      const start = () => {
-        isTaken = true;
-        resolve();
-      };
-      const own: Waiting = { part, start };
+      const own = { part, isTaken: false, start: resolve };
       const leave = () => reject(busy());
       const abort = () => reject(refusal('MALFORMED_REQUEST'));
       const startedMs = performance.now();
@@ -61,7 +52,7 @@ export function createCapacities() {
         if (performance.now() - startedMs > waiter.leftMs) throw busy();
       } catch (error) {
         // A request can leave and get its part in the same moment.
-        if (isTaken) free += part;
+        if (own.isTaken) free += part;
         waiting = waiting.filter((other) => other !== own);
         give();
         throw error;

@@ -11,11 +11,6 @@ import {
   type Imports,
 } from '@partner-network/store/port';
 
-type Borrowed = ImportRun & {
-  /** Whether another batch used it before. Its connection may have broken since. */
-  readonly isUsed: boolean;
-};
-
 interface Idle {
   readonly kind: ImportKind;
   readonly run: ImportRun;
@@ -32,18 +27,13 @@ export class IdleRuns {
   }
 
   /** A run that goes back after a commit, and ends after anything else. */
-  async begin(kind: ImportKind, options?: ImportBegin): Promise<Borrowed> {
+  async begin(kind: ImportKind, options?: ImportBegin): Promise<ImportRun> {
     const kept = [...this.#idle].findLast((idle) => idle.kind === kind);
     if (kept !== undefined) this.#take(kept);
     const run = kept?.run ?? (await this.#store.beginImport(kind, options));
     let isCommitted = false;
     return {
       ...run,
-      isUsed: kept !== undefined,
-      stage: (rows) => {
-        isCommitted = false;
-        return run.stage(rows);
-      },
       write: async (write) => {
         const result = await run.write(write);
         isCommitted = commits(write, result.rejected.length);

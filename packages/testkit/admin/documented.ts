@@ -40,7 +40,7 @@ export function assertDocumented(
   path: string,
   { status, body }: { readonly status: number; readonly body: unknown },
 ): void {
-  const id = matchPath(adminBasePath + path.split('?')[0]!)?.byMethod[method];
+  const id = matchPath(adminBasePath + path.split('?')[0]!)?.[method]?.id;
   if (id === undefined) return;
   const pointer = pointers.get(`${id} ${status}`);
   assert.ok(pointer, `${id} does not document the status ${status}`);

@@ -62,7 +62,7 @@ export function createAdminRoutes(
   console: Routes['get'],
   isOnlyLocal: boolean,
 ): Routes {
-  async function answer(id: AdminOperationId, { encoded }: Match, exchange: Exchange): Promise<string> {
+  async function answer({ id, encoded }: Match[string], exchange: Exchange): Promise<string> {
     exchange.operation = id;
     const key = await identify(exchange);
     const read = (operation: AdminOperation) => readRequest(operation, encoded, exchange);
@@ -73,16 +73,17 @@ export function createAdminRoutes(
   }
 
   function routeOf(match: Match): Route {
-    const idOf = (method: string) => match.byMethod[method]!;
     return {
-      methods: Object.keys(match.byMethod),
-      answerMs: (method) => answerMsOf(idOf(method)),
-      answer: (exchange) =>
-        answer(idOf(exchange.method), match, exchange).catch((error) => {
-          const kind = kindOfBatch(idOf(exchange.method));
+      methods: Object.keys(match),
+      answerMs: (method) => answerMsOf(match[method]!.id),
+      answer: (exchange) => {
+        const place = match[exchange.method]!;
+        return answer(place, exchange).catch((error) => {
+          const kind = kindOfBatch(place.id);
           if (kind !== undefined) batches.countRefused(kind);
           throw inOwnWords(error);
-        }),
+        });
+      },
     };
   }
 

@@ -6,40 +6,36 @@ import {
   adminOperations,
 } from '@partner-network/contract/admin/operations';
 
-/** What answers a path by method, and the texts of its parameters, still percent-encoded. */
-export interface Match<Id = AdminOperationId> {
-  readonly byMethod: Readonly<Record<string, Id>>;
+/** What answers a path, by method. */
+export type Match<Id = AdminOperationId> = Readonly<Record<string, Place<Id>>>;
+
+interface Place<Id> {
+  readonly id: Id;
+  /** The texts of the parameters, still percent-encoded. */
   readonly encoded: Readonly<Record<string, string>>;
 }
 
-interface Placed<Id> {
-  readonly id: Id;
-  readonly method: string;
-  readonly path: string;
-}
-
 /** Returns a function that finds a path below the base. */
-export function createPaths<Id>(base: string, all: readonly Placed<Id>[]) {
-  const places = [...Map.groupBy(all, ({ path }) => path)].map(([path, placed]) => {
-    const methods = placed.flatMap(({ id, method }) =>
-      (method === 'GET' ? ['GET', 'HEAD'] : [method]).map((each) => [each, id] as const),
-    );
+export function createPaths<Id>(
+  base: string,
+  all: readonly { readonly id: Id; readonly method: string; readonly path: string }[],
+) {
+  const places = all.map(({ id, method, path }) => {
     const form = path.replaceAll('.', '\\.').replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)');
-    return {
-      byMethod: Object.fromEntries(methods),
-      form: new RegExp(`^${base}${form}$`),
-      parameters: path.split('{').length,
-    };
+    const methods = method === 'GET' ? ['GET', 'HEAD'] : [method];
+    return { id, methods, form: new RegExp(`^${base}${form}$`), parameters: path.split('{').length };
   });
-  // A word comes before a parameter: `find` in `/keys/find` is not an id.
+  // A word comes before a parameter: in `POST /keys/find`, `find` is not an id.
   places.sort((one, other) => one.parameters - other.parameters);
 
   return (path: string): Match<Id> | undefined => {
-    for (const { form, byMethod } of places) {
+    const byMethod: Record<string, Place<Id>> = {};
+    for (const { id, methods, form } of places) {
       const found = form.exec(path);
-      if (found !== null) return { byMethod, encoded: { ...found.groups } };
+      if (found === null) continue;
+      for (const method of methods) byMethod[method] ??= { id, encoded: { ...found.groups } };
     }
-    return undefined;
+    return Object.keys(byMethod).length === 0 ? undefined : byMethod;
   };
 }
 

@@ -71,9 +71,12 @@ export function createConsole(parts: ConsoleParts): (path: string) => Route | un
     const match = matchPage(path === '/console' ? '/console/' : path);
     if (match === undefined) return fixed.get(path) ?? unknownRoute(path);
     return {
-      methods: Object.keys(match.byMethod),
+      methods: Object.keys(match),
       answerMs: (method) => (method === 'POST' ? formMs : adminBounds.changeMs),
-      answer: (exchange) => site.visit(match.byMethod[exchange.method]!, match.encoded, exchange, path),
+      answer: (exchange) => {
+        const { id: page, encoded } = match[exchange.method]!;
+        return site.visit(page, encoded, exchange, path);
+      },
     };
   };
 }

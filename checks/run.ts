@@ -78,7 +78,7 @@ const benches: Readonly<Record<string, Run>> = {
   ),
   import: program('bench/import/main.ts', "Import speed, compared with each engine's own bulk load."),
   overload: program('bench/overload/main.ts', 'Responses at ten times the load.'),
-  speed: program('bench/speed/main.ts', 'CPU time of a response, compared with bare HTTP and frameworks.'),
+  speed: program('bench/speed/main.ts', 'CPU time of a response, compared with bare HTTP; start and memory.'),
 };
 
 export const runs = { check: checks, bench: benches } as const;

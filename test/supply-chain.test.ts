@@ -40,8 +40,8 @@ const othersIn = (lockfile: string) => {
 };
 const others = othersIn('package-lock.json');
 /** Installed only by the commands that need them. */
-const othersOfTools = ['checks/bench', 'scripts/release/tools', 'checks/mutate', 'checks/openapi'].flatMap(
-  (folder) => othersIn(`${folder}/package-lock.json`),
+const othersOfTools = ['scripts/release/tools', 'checks/mutate', 'checks/openapi'].flatMap((folder) =>
+  othersIn(`${folder}/package-lock.json`),
 );
 const nameOf = (place: string) => place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length);
 

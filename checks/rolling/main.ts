@@ -10,7 +10,7 @@ import { loadPostgresOf, newestPackage, placePackage } from '../../packages/test
 import { startHaproxy, withoutHaproxy } from '../../packages/testkit/servers/haproxy.ts';
 import { createInstance } from '../../packages/testkit/servers/instance.ts';
 import { startPostgres } from '../../packages/testkit/servers/postgres-start.ts';
-import { quantile } from '../bench/lib/statistics.ts';
+import { quantile } from '../bench/lib/report.ts';
 import { print, runProgram, say, wholeRun, withDefault } from '../lib/program.ts';
 import { callForBrands, failuresText, startCallers } from './callers.ts';
 

@@ -12,13 +12,12 @@ import { createAdminKeys, type StartedAdmin, startAdmin } from '../../../package
 import { fillFixture, keys } from '../../../packages/testkit/fixtures/fixture.ts';
 import { temporaryFolder } from '../../../packages/testkit/fixtures/folder.ts';
 import { executable } from '../../../packages/testkit/fixtures/run.ts';
-import { startPostgres, withoutOwnServers } from '../../../packages/testkit/servers/postgres-start.ts';
+import { withoutOwnServers } from '../../../packages/testkit/servers/postgres-start.ts';
 import { print, runProgram, say, wholeRun, withDefault } from '../../lib/program.ts';
-import { cpuSecondsOf, cpuSecondsOfFamily, megabytesOf, timesIn } from '../lib/cpu.ts';
+import { cpuSecondsOf, cpuSecondsOfFamily, megabytesOf, timesIn, withoutProc } from '../lib/cpu.ts';
 import { startGenerator, timesOf } from '../lib/load.ts';
-import { outputOf } from '../lib/processes.ts';
-import { type Engine, engines, startService } from '../lib/service.ts';
-import { median } from '../lib/statistics.ts';
+import { type Measurement, quantile, report } from '../lib/report.ts';
+import { type Engine, engines, newDatabase, outputOf, startService } from '../lib/service.ts';
 
 const goals = { batch: 1.3, single: 4, megabytes: 200, p99: 1.5 };
 const parts = ['batch', 'single', 'memory', 'p99'] as const;
@@ -52,21 +51,15 @@ function newLines(count: number, more: object = {}): string[] {
   });
 }
 
-interface Scene {
-  readonly url: string;
-  readonly admin: StartedAdmin;
-  /** CPU seconds of the database server, 0 for the embedded database. */
-  serverSeconds(): number;
-}
+type Scene = Awaited<ReturnType<typeof openScene>>;
 
-async function openScene(engine: Engine): Promise<Scene> {
-  const server = engine === 'postgres' ? await startPostgres(wholeRun) : undefined;
-  const url = server?.url() ?? `sqlite:${join(temporaryFolder(wholeRun), 'bench.db')}`;
+async function openScene(engine: Engine) {
+  const { url, pid } = await newDatabase(engine);
   const store = await openStore(parseDatabaseUrl(url)!, 'sandbox', toUpdate);
   await createAdminKeys(store);
   await store.close();
   const admin = await startAdmin(wholeRun, url, ['--log-level', 'warn']);
-  return { url, admin, serverSeconds: () => (server === undefined ? 0 : cpuSecondsOfFamily(server.pid())) };
+  return { url, admin, serverSeconds: () => (pid === undefined ? 0 : cpuSecondsOfFamily(pid)) };
 }
 
 async function sent(admin: StartedAdmin, lines: string): Promise<void> {
@@ -78,30 +71,33 @@ async function sent(admin: StartedAdmin, lines: string): Promise<void> {
 /** CPU seconds of programs that this process started and that have ended. */
 const endedSeconds = () => timesIn(readFileSync('/proc/self/stat', 'utf8')).endedSeconds;
 
+/** CPU seconds that some work takes: of our process, and of the database server. */
 async function cpuOf(scene: Scene, own: () => number, work: () => Promise<unknown>): Promise<number> {
   const before = own() + scene.serverSeconds();
   await work();
   return own() + scene.serverSeconds() - before;
 }
 
-async function measureBatches(scene: Scene, rounds: number): Promise<number> {
+async function measureBatches(scene: Scene, rounds: number): Promise<Measurement[]> {
   const file = join(temporaryFolder(wholeRun), 'lines.jsonl');
   const own = () => cpuSecondsOf(scene.admin.pid);
   for (let warmUp = 0; warmUp < 5; warmUp += 1) await sent(scene.admin, newLines(linesOfBatch).join(''));
-  const ratios: number[] = [];
+  const batches: number[] = [];
+  const imports: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
     const lines = newLines(linesOfBatch).join('');
-    const batch = await cpuOf(scene, own, () => sent(scene.admin, lines));
+    batches.push(await cpuOf(scene, own, () => sent(scene.admin, lines)));
     writeFileSync(file, newLines(linesOfBatch).join(''));
     const words = ['import', 'balances', file, '--environment', 'sandbox', '--database', scene.url];
-    const imported = await cpuOf(scene, endedSeconds, () => outputOf(executable, words));
-    say(`  batch ${batch.toFixed(2)} s, import ${imported.toFixed(2)} s`);
-    ratios.push(batch / imported);
+    imports.push(await cpuOf(scene, endedSeconds, () => outputOf(executable, words)));
   }
-  return median(ratios);
+  return [
+    { name: 'import', figures: imports, unit: 's' },
+    { name: 'batch', figures: batches, unit: 's', over: 'import', atMost: goals.batch },
+  ];
 }
 
-async function measureSingles(scene: Scene, count: number): Promise<number> {
+async function measureSingles(scene: Scene, count: number): Promise<Measurement[]> {
   const lines = newLines(count);
   const send = async (some: readonly string[]) => {
     for (const line of some) await sent(scene.admin, line);
@@ -133,13 +129,20 @@ async function measureSingles(scene: Scene, count: number): Promise<number> {
   );
   feed.stdin.end();
   await once(feed, 'close');
-  const ofSingle = (single / count) * 1_000_000;
-  const ofFeed = (followed / feedLines) * 1_000_000;
-  say(`  ${perSecond.toFixed(0)} a second: single ${ofSingle.toFixed(0)} µs, feed ${ofFeed.toFixed(0)} µs`);
-  return ofSingle / ofFeed;
+  return [
+    { name: 'single lines', figures: [perSecond], unit: 'a second' },
+    { name: 'feed', figures: [(followed / feedLines) * 1_000_000], unit: 'µs' },
+    {
+      name: 'single',
+      figures: [(single / count) * 1_000_000],
+      unit: 'µs',
+      over: 'feed',
+      atMost: goals.single,
+    },
+  ];
 }
 
-async function measureMemory({ url }: Scene): Promise<number> {
+async function measureMemory({ url }: Scene): Promise<Measurement[]> {
   const admin = await startAdmin(wholeRun, url, ['--log-level', 'warn']);
   // Few, long lines: a brand has a megabyte of metadata, which is refused after it is read.
   const line = `${JSON.stringify({ id: 'b', metadata: { a: 'x'.repeat(1_000_000) } })}\n`;
@@ -149,10 +152,10 @@ async function measureMemory({ url }: Scene): Promise<number> {
   );
   const counts = Object.entries(Object.groupBy(answers, String));
   say(`  answers: ${counts.map(([status, all]) => `${all!.length} × ${status}`).join(', ')}`);
-  return megabytesOf(admin.pid).most;
+  return [{ name: 'memory', figures: [megabytesOf(admin.pid).most], unit: 'MB', atMost: goals.megabytes }];
 }
 
-async function measureNeighbors({ url, admin }: Scene): Promise<number> {
+async function measureNeighbors({ url, admin }: Scene): Promise<Measurement[]> {
   const store = await openStore(parseDatabaseUrl(url)!, 'sandbox');
   await fillFixture(store);
   await store.close();
@@ -161,14 +164,13 @@ async function measureNeighbors({ url, admin }: Scene): Promise<number> {
   const requests = [keys.acme, keys.zenith].map((key) => ({ path: listBrands.path, key }));
   const stream = { requests, connections: 16, perSecond: 150 };
   const p99 = async (seconds: number) => {
-    const [played] = await generator.play(service, seconds, stream);
-    const times = timesOf(played!, '200').toSorted((one, other) => one - other);
-    return times[Math.floor(times.length * 0.99)]!;
+    return quantile(timesOf(await generator.play(service, seconds, stream), '200'), 0.99);
   };
   await p99(5);
-  const ratios: number[] = [];
+  const alone: number[] = [];
+  const beside: number[] = [];
   for (let round = 0; round < neighborRounds; round += 1) {
-    const alone = await p99(neighborSeconds);
+    alone.push(await p99(neighborSeconds));
     let isOver = false;
     const sending = (async () => {
       while (!isOver) {
@@ -176,13 +178,14 @@ async function measureNeighbors({ url, admin }: Scene): Promise<number> {
         await wait(250);
       }
     })();
-    const beside = await p99(neighborSeconds);
+    beside.push(await p99(neighborSeconds));
     isOver = true;
     await sending;
-    say(`  p99 ${alone.toFixed(1)} ms alone, ${beside.toFixed(1)} ms beside batches`);
-    ratios.push(beside / alone);
   }
-  return median(ratios);
+  return [
+    { name: 'p99 alone', figures: alone, unit: 'ms' },
+    { name: 'p99 beside batches', figures: beside, unit: 'ms', over: 'p99 alone', atMost: goals.p99 },
+  ];
 }
 
 await runProgram({
@@ -193,28 +196,25 @@ await runProgram({
     lines: withDefault('N', wholeNumber(100, 100_000), 4_000, 'single lines'),
     only: optional('PART', oneOf(parts), `one part alone: ${parts.join(', ')}`),
   },
-  missing: () => withoutOwnServers(),
+  missing: () => withoutProc || withoutOwnServers(),
   run: async ({ rounds, lines, only }) => {
-    const isMeasured = (part: (typeof parts)[number]) => (only ?? part) === part;
-    let isMet = true;
-    const report = (name: string, value: number, goal: number, unit: string) => {
-      isMet &&= value <= goal;
-      print(
-        `${value <= goal ? 'ok     ' : 'not met'} ${name}: ${value.toFixed(2)}${unit} (goal: ${goal}${unit})`,
-      );
+    const measures: Record<(typeof parts)[number], (scene: Scene) => Promise<Measurement[]>> = {
+      batch: (scene) => measureBatches(scene, rounds),
+      memory: measureMemory,
+      single: (scene) => measureSingles(scene, lines),
+      p99: measureNeighbors,
     };
+    let isMet = true;
     for (const engine of engines) {
+      const chosen = parts.filter(
+        (part) => (only ?? part) === part && (part !== 'single' || engine === 'postgres'),
+      );
+      if (chosen.length === 0) continue;
       const scene = await openScene(engine);
-      if (isMeasured('batch')) {
-        report(`batch, ${engine}`, await measureBatches(scene, rounds), goals.batch, '');
-      }
-      if (isMeasured('memory')) {
-        report(`memory, ${engine}`, await measureMemory(scene), goals.megabytes, ' MB');
-      }
-      if (isMeasured('single') && engine === 'postgres') {
-        report('single', await measureSingles(scene, lines), goals.single, '');
-      }
-      if (isMeasured('p99')) report(`p99, ${engine}`, await measureNeighbors(scene), goals.p99, '');
+      const measured: Measurement[] = [];
+      for (const part of chosen) measured.push(...(await measures[part](scene)));
+      print(`\n${engine}\n`);
+      isMet = report(measured) && isMet;
     }
     return isMet;
   },

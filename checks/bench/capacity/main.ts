@@ -13,11 +13,11 @@ import { openStore } from '../../../packages/store/src/engines.ts';
 import * as postgres from '../../../packages/testkit/servers/postgres-start.ts';
 import { needsOwnRedis, startRedis } from '../../../packages/testkit/servers/redis.ts';
 import { print, runProgram, say, wholeRun, withDefault } from '../../lib/program.ts';
-import { cpuSecondsOf, cpuSecondsOfFamily } from '../lib/cpu.ts';
+import { cpuSecondsOf, cpuSecondsOfFamily, withoutProc } from '../lib/cpu.ts';
 import { fillDatabase, newPartners } from '../lib/data.ts';
 import { startGenerator } from '../lib/load.ts';
 import { startService } from '../lib/service.ts';
-import { underLoad } from '../speed/contenders/contenders.ts';
+import { costOf } from '../speed/contenders.ts';
 import { firstPages, oneBalances } from '../speed/requests.ts';
 import { type Inputs, inputsFile, inputsTable, planTable } from './plan.ts';
 
@@ -63,7 +63,7 @@ async function openStage() {
 type Stage = Awaited<ReturnType<typeof openStage>>;
 
 /** Repeats work, `count` times at once. Resolves to the CPU microseconds of a server for each success. */
-async function costOf(
+async function workOf(
   secondsUsed: () => number,
   seconds: number,
   count: number,
@@ -103,10 +103,10 @@ async function measureServers({ store, partners, limiters, pids }: Stage, second
     return source === 'redis';
   };
   return {
-    lookup: await costOf(ofPrimary, seconds, workers, findKey),
-    ownLookup: await costOf(() => cpuSecondsOf(process.pid), seconds, workers, findKey),
-    usageRow: await costOf(ofPrimary, seconds, 1, writeUsage),
-    decision: await costOf(() => cpuSecondsOf(pids.redis), seconds, workers, decide),
+    lookup: await workOf(ofPrimary, seconds, workers, findKey),
+    ownLookup: await workOf(() => cpuSecondsOf(process.pid), seconds, workers, findKey),
+    usageRow: await workOf(ofPrimary, seconds, 1, writeUsage),
+    decision: await workOf(() => cpuSecondsOf(pids.redis), seconds, workers, decide),
   };
 }
 
@@ -114,23 +114,22 @@ async function run({ rounds, seconds, record }: { rounds: number; seconds: numbe
   const stage = await openStage();
   const { partners, listener, pids } = stage;
   const generator = startGenerator();
-  const contender = (name: string, requests: ReturnType<typeof firstPages>, databasePid: number) =>
-    underLoad(generator, { id: name, name, listener, requests, databasePid, othersPerSecond });
-  const page = contender('brands', firstPages(partners), pids.replica);
-  const balance = contender('balances', oneBalances(partners), pids.primary);
-  const pageOnPrimary = contender('brands', firstPages(partners), pids.primary);
+  const cost = (name: string, requests: ReturnType<typeof firstPages>, databasePid: number, length: number) =>
+    costOf(generator, { name, listener, requests, databasePid, othersPerSecond }, length);
+  const pages = firstPages(partners);
+  const balances = oneBalances(partners);
   const measured: Inputs[] = [];
   for (let round = 0; round <= rounds; round += 1) {
     say(round === 0 ? 'Warming up.' : `Round ${round} of ${rounds}.`);
     const length = round === 0 ? warmUpTimes * seconds : seconds;
-    const ofPage = await page.measure(length);
-    const ofBalance = await balance.measure(length);
+    const ofPage = await cost('brands', pages, pids.replica, length);
+    const ofBalance = await cost('balances', balances, pids.primary, length);
     const inputs = {
-      page: ofPage.us!,
-      replicaPage: ofPage.databaseUs!,
-      primaryPage: (await pageOnPrimary.measure(seconds)).databaseUs!,
-      balance: ofBalance.us!,
-      primaryBalance: ofBalance.databaseUs!,
+      page: ofPage.us,
+      replicaPage: ofPage.databaseUs,
+      primaryPage: (await cost('brands', pages, pids.primary, seconds)).databaseUs,
+      balance: ofBalance.us,
+      primaryBalance: ofBalance.databaseUs,
       ...(await measureServers(stage, seconds)),
     };
     if (round > 0) measured.push(inputs);
@@ -160,6 +159,6 @@ await runProgram({
       'write checks/bench/capacity/inputs.json, from which "npm run docs" makes the tables of the page',
     ),
   },
-  missing: () => postgres.withoutOwnServers() || needsOwnRedis.skip,
+  missing: () => withoutProc || postgres.withoutOwnServers() || needsOwnRedis.skip,
   run,
 });

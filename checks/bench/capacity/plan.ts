@@ -1,7 +1,7 @@
 /** The arithmetic of docs/how-to/operators/capacity.md: from measured CPU times to cores and servers. */
 import { authBounds, receiptsBounds } from '../../../packages/common/src/bounds/service.ts';
 import { postgresBounds } from '../../../packages/common/src/bounds/store.ts';
-import { markdown } from '../lib/table.ts';
+import { markdown } from '../lib/report.ts';
 
 /** CPU microseconds that `npm run bench -- capacity` measures. */
 export interface Inputs {

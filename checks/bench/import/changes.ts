@@ -1,19 +1,21 @@
 /** Imports of records that exist: changes, an undo file and its use, and deletions with old statistics. */
-import { createWriteStream, rmSync } from 'node:fs';
+import { createWriteStream, globSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { temporaryFolder } from '../../../packages/testkit/fixtures/folder.ts';
 import { executable } from '../../../packages/testkit/fixtures/run.ts';
-import { onConnection, startPostgres } from '../../../packages/testkit/servers/postgres-start.ts';
+import { onConnection } from '../../../packages/testkit/servers/postgres-start.ts';
 import { say, wholeRun } from '../../lib/program.ts';
-import { outputOf } from '../lib/processes.ts';
-import type { Engine } from '../lib/service.ts';
-import { median } from '../lib/statistics.ts';
+import type { Measurement } from '../lib/report.ts';
+import { type Engine, newDatabase, outputOf } from '../lib/service.ts';
 
-/** An import with an undo file, and the import of that file, take at most this share of the import alone. */
-export const mostUndoShare = 1.5;
-/** The same for deletions with old statistics, compared with current ones. */
-export const mostOldShare = 1.5;
+/** These steps may take at most 1.5 times as long as another one. */
+const atMost = 1.5;
+const comparedWith: Readonly<Record<string, string>> = {
+  'changed, with an undo file': 'changed',
+  'taken back': 'changed',
+  'deleted, with old statistics': 'deleted, with current statistics',
+};
 
 const owners = ['a', 'b'] as const;
 type Owner = (typeof owners)[number];
@@ -38,14 +40,9 @@ function* balances(owner: Owner, content: Content, rows: number): Generator<stri
   }
 }
 
-/** The median seconds of each step. */
-type Steps = Readonly<Record<string, number>>;
-
-export async function measureChanges(engine: Engine, rows: number, rounds: number): Promise<Steps> {
+export async function measureChanges(engine: Engine, rows: number, rounds: number): Promise<Measurement[]> {
+  const { url } = await newDatabase(engine, { autovacuum: 'off', fsync: 'on' });
   const folder = temporaryFolder(wholeRun);
-  const server =
-    engine === 'postgres' ? await startPostgres(wholeRun, { autovacuum: 'off', fsync: 'on' }) : undefined;
-  const url = server?.url() ?? `sqlite:${join(folder, 'bench.db')}`;
   const file = (owner: Owner, content: Content) => join(folder, `${owner}-${content}.jsonl`);
   for (const owner of owners) {
     for (const content of ['first', 'changed', 'deleted'] as const)
@@ -63,10 +60,10 @@ export async function measureChanges(engine: Engine, rows: number, rounds: numbe
   }
 
   async function startAgain(): Promise<void> {
-    for (const suffix of ['', '-wal', '-shm']) rmSync(join(folder, `bench.db${suffix}`), { force: true });
+    for (const path of globSync(`${url.slice('sqlite:'.length)}*`)) rmSync(path);
     await outputOf(executable, ['migrate', '--database', url]);
     const tables = 'truncate balances; truncate deleted_balances';
-    if (server !== undefined) await onConnection(url, (client) => client.query(tables));
+    if (engine === 'postgres') await onConnection(url, (client) => client.query(tables));
   }
 
   const analyze = () => onConnection(url, (client) => client.query('analyze'));
@@ -80,7 +77,7 @@ export async function measureChanges(engine: Engine, rows: number, rounds: numbe
     rmSync(undo, { force: true });
     await step('changed, with an undo file', file('a', 'changed'), '--undo-file', undo);
     await step('taken back', undo, '--overwrite');
-    if (server === undefined) continue;
+    if (engine === 'sqlite') continue;
     // Postgres has statistics of one customer, and estimates one row for any other.
     await analyze();
     await step('new', file('b', 'first'));
@@ -90,5 +87,9 @@ export async function measureChanges(engine: Engine, rows: number, rounds: numbe
     await analyze();
     await step('deleted, with current statistics', file('b', 'deleted'));
   }
-  return Object.fromEntries(Object.entries(seconds).map(([name, times]) => [name, median(times)]));
+  const named = (name: string) => `${engine}: ${name}`;
+  return Object.entries(seconds).map(([name, figures]) => {
+    const other = comparedWith[name];
+    return { name: named(name), figures, unit: 's', ...(other && { over: named(other), atMost }) };
+  });
 }

@@ -7,7 +7,7 @@ import { parseDatabaseUrl, toUpdate } from '../../../packages/store/src/address.
 import { openStore } from '../../../packages/store/src/engines.ts';
 import { executable } from '../../../packages/testkit/fixtures/run.ts';
 import { onConnection } from '../../../packages/testkit/servers/postgres-start.ts';
-import { outputOf } from '../lib/processes.ts';
+import { outputOf } from '../lib/service.ts';
 import { columns, type DataFiles } from './data.ts';
 
 export interface Outcome {
@@ -18,7 +18,6 @@ export interface Outcome {
 
 /** Each way starts with empty tables. */
 export interface Loader {
-  readonly name: string;
   /** The engine's bulk path into a plain table. */
   bare(files: DataFiles): Promise<Outcome>;
   /** Our import command. */
@@ -58,7 +57,6 @@ export async function postgresLoader(url: string, psql: string, folder: string):
     customer_id ${text}, id ${text}, type ${text}, currency ${text}, amount bigint not null,
     created_at timestamptz(3) not null, updated_at timestamptz(3) not null, primary key (customer_id, id))`;
   return {
-    name: 'Postgres',
     bare: async ({ bulk }) => {
       await prepare('drop table if exists bare', bareTable);
       return timed(() => outputOf(psql, ['-q', url, '-c', `\\copy bare (${columnList}) from '${bulk}'`]));
@@ -82,7 +80,6 @@ export function sqliteLoader(folder: string): Loader {
     amount integer not null, created_at text not null, updated_at text not null,
     primary key (customer_id, id)) strict, without rowid`;
   return {
-    name: 'SQLite',
     bare: async ({ bulk }) => {
       const db = new DatabaseSync(await newDatabase());
       db.exec(bareTable);

@@ -4,45 +4,22 @@ import { programsFolder } from '../../../packages/testkit/servers/postgres-progr
 import { startPostgres } from '../../../packages/testkit/servers/postgres-start.ts';
 import { programsOnPath } from '../../../packages/testkit/servers/programs.ts';
 import { say, wholeRun } from '../../lib/program.ts';
-import { type Engine, engines } from '../lib/service.ts';
-import { median } from '../lib/statistics.ts';
-import { type DataFiles, type Order, orders, writeData } from './data.ts';
+import type { Measurement } from '../lib/report.ts';
+import type { Engine } from '../lib/service.ts';
+import { type Order, writeData } from './data.ts';
 import { type Loader, type Outcome, postgresLoader, sqliteLoader } from './engines.ts';
 
 export const ways = ['bare', 'imported'] as const;
 type Way = (typeof ways)[number];
-type Outcomes = Readonly<Record<Way, readonly Outcome[]>>;
+/** Goals: the import reaches this share of the rate of the bare bulk path, within this memory. */
+export const goals = { share: 0.5, megabytes: 160 };
 
-/** Goal: the import reaches this share of the rate of the bare bulk path. */
-export const leastShare = 0.5;
-
-export interface Plan {
+interface Plan {
   readonly rows: number;
   readonly rounds: number;
   readonly engines: readonly Engine[];
   readonly orders: readonly Order[];
   readonly ways: readonly Way[];
-}
-
-export interface Measured {
-  readonly engine: string;
-  readonly order: Order;
-  readonly outcomes: Outcomes;
-}
-
-/** The rate of the import as a share of the rate of the bare bulk path. */
-export function shareOf(outcomes: Outcomes): number {
-  const seconds = (of: Way) => median(outcomes[of].map((outcome) => outcome.seconds));
-  return seconds('bare') / seconds('imported');
-}
-
-/** For `npm run bench -- speed`: at most 3 rounds, because a round takes minutes. */
-export async function measureShares(rounds: number) {
-  const measured = await measure({ rows: 1_000_000, rounds: Math.min(rounds, 3), engines, orders, ways });
-  return measured.map(({ engine, order, outcomes }) => ({
-    name: `${engine}, ${order}`,
-    share: shareOf(outcomes),
-  }));
 }
 
 async function loaderOf(engine: Engine, folder: string): Promise<Loader> {
@@ -65,23 +42,35 @@ async function loaderOf(engine: Engine, folder: string): Promise<Loader> {
   return postgresLoader(server.url(), psql, folder);
 }
 
-export async function measure({ rows, rounds, engines, orders, ways }: Plan): Promise<Measured[]> {
+export async function measureImports({ rows, rounds, engines, orders, ways }: Plan): Promise<Measurement[]> {
   const folder = temporaryFolder(wholeRun);
-  const data: [Order, DataFiles][] = [];
-  for (const order of orders) data.push([order, await writeData(folder, rows, order)]);
-  const measured: Measured[] = [];
+  const measured: Measurement[] = [];
   for (const engine of engines) {
     const loader = await loaderOf(engine, folder);
-    for (const [order, files] of data) {
+    for (const order of orders) {
+      const files = await writeData(folder, rows, order);
       const outcomes: Record<Way, Outcome[]> = { bare: [], imported: [] };
       for (let round = 1; round <= rounds; round += 1) {
         for (const way of ways) {
           const outcome = await loader[way](files);
           outcomes[way].push(outcome);
-          say(`${loader.name}, ${order}, round ${round}, ${way}: ${outcome.seconds.toFixed(1)} s`);
+          say(`${engine}, ${order}, round ${round}, ${way}: ${outcome.seconds.toFixed(1)} s`);
         }
       }
-      measured.push({ engine: loader.name, order, outcomes });
+      const name = (what: string) => `${engine}, ${order}: ${what}`;
+      const rates = (way: Way) => outcomes[way].map(({ seconds }) => rows / seconds);
+      const peaks = outcomes.imported.map(({ peakMegabytes }) => peakMegabytes ?? 0);
+      const rate = { name: name('imported'), figures: rates('imported'), unit: 'a second' };
+      if (ways.includes('bare')) {
+        const bare = { name: name('bare'), figures: rates('bare'), unit: 'a second' };
+        measured.push(bare, { ...rate, over: bare.name, atLeast: goals.share });
+      } else measured.push(rate);
+      measured.push({
+        name: name('peak'),
+        figures: [Math.max(...peaks)],
+        unit: 'MB',
+        atMost: goals.megabytes,
+      });
     }
   }
   return measured;

@@ -1,6 +1,9 @@
 /** CPU time and memory of a process, as the Linux kernel reports them in /proc. */
 import { globSync, readFileSync } from 'node:fs';
 
+export const withoutProc =
+  process.platform !== 'linux' && 'This needs Linux, whose /proc reports the CPU time of a process.';
+
 /** /proc/PID/stat counts in units of 10 ms on every machine. */
 const ticksPerSecond = 100;
 
@@ -35,11 +38,6 @@ function timesIfRunning(path: string) {
   } catch {
     return undefined; // It ended after the folder was listed.
   }
-}
-
-/** CPU seconds of all cores that the host of a virtual machine gave to others: the eighth field. */
-export function stolenSecondsIn(stat: string): number {
-  return Number(stat.split('\n', 1)[0]!.split(/ +/)[8]) / ticksPerSecond;
 }
 
 /** The resident memory of a process, now and at most. Converts kB of 1,024 bytes to MB of 10^6. */

@@ -1,5 +1,4 @@
 /** Partners with keys, brands and balances: the same on each engine, to the byte. */
-
 import { importValues } from '../../../packages/operator/src/ingest/import.ts';
 import { digestOfKey, newApiKey } from '../../../packages/service/src/auth.ts';
 import { parseDatabaseUrl, toUpdate } from '../../../packages/store/src/address.ts';
@@ -8,7 +7,6 @@ import type { Store } from '../../../packages/store/src/port.ts';
 
 const byBench = { actor: 'bench', action: 'sandbox' } as const;
 
-const brandsPerImport = 10_000;
 const times = { created_at: '2026-01-01T00:00:00.000Z', updated_at: '2026-01-02T00:00:00.000Z' };
 
 export type Partner = ReturnType<typeof newPartners>[number];
@@ -39,15 +37,7 @@ async function fillPartner(store: Store, { id, key, customers }: Partner, brands
   const scopes = ['BALANCES_READ', 'BRANDS_READ'] as const;
   const row = { id: `KEY_${id}`, partner_id: id, scopes, created_at, last_four: key.slice(-4) };
   await store.createKey(row, digestOfKey(key), byBench);
-  for (let from = 0; from < brands; from += brandsPerImport) {
-    const count = Math.min(brandsPerImport, brands - from);
-    await importValues(
-      store,
-      'brands',
-      numbered(count, (index) => brandOf(from + index)),
-      id,
-    );
-  }
+  await importValues(store, 'brands', numbered(brands, brandOf), id);
   const grants = customers.map((customer) => ({
     id: customer.grantId,
     partner_id: id,

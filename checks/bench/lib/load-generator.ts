@@ -1,11 +1,9 @@
 /** The process of the load generator: plays the rounds that it is sent as messages. */
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import { availableParallelism } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
-import { cpuSecondsOf, stolenSecondsIn } from './cpu.ts';
-import type { Played, Request, Round, Stream } from './load.ts';
+import { cpuSecondsOf } from './cpu.ts';
+import type { Played, Request, Round } from './load.ts';
 
 const tickMs = 1;
 /** Answers that arrive this long after the end of a round are still recorded. */
@@ -81,23 +79,12 @@ async function openConnection(port: number, onLost: (fault: Error) => void) {
   };
 }
 
-async function openConnections(port: number, count: number, onLost: (fault: Error) => void) {
-  const connections: Connection[] = [];
-  while (connections.length < count) {
-    const batch = Math.min(openedAtOnce, count - connections.length);
-    const opened = Array.from({ length: batch }, () => openConnection(port, onLost));
-    connections.push(...(await Promise.all(opened)));
-  }
-  return connections;
-}
-
-async function playStream(
-  { pid, seconds }: Round,
-  { requests, perSecond }: Stream,
+async function play(
+  { pid, seconds, requests, perSecond }: Round,
   connections: readonly Connection[],
 ): Promise<Played> {
   const texts = requests.map(bytesOf);
-  const played: Played = { sent: 0, unsent: 0, seconds: 0, cpuSeconds: 0, stolen: 0, answers: {} };
+  const played: Played = { sent: 0, unsent: 0, seconds: 0, cpuSeconds: 0, answers: {} };
   const startedMs = performance.now();
   const endMs = startedMs + seconds * 1_000;
   const idle = [...connections];
@@ -114,8 +101,7 @@ async function playStream(
     played.sent += 1;
   }
 
-  const cpuBefore = ifKnown(() => cpuSecondsOf(pid));
-  const stolenBefore = ifKnown(stolenSeconds);
+  const cpuBefore = cpuSecondsOf(pid);
   if (perSecond === undefined) {
     for (const connection of connections) send(connection);
     await wait(seconds * 1_000);
@@ -126,9 +112,8 @@ async function playStream(
       else send(connection);
     });
   }
-  played.cpuSeconds = ifKnown(() => cpuSecondsOf(pid)) - cpuBefore;
+  played.cpuSeconds = cpuSecondsOf(pid) - cpuBefore;
   played.seconds = (performance.now() - startedMs) / 1_000;
-  played.stolen = (ifKnown(stolenSeconds) - stolenBefore) / played.seconds / availableParallelism();
   while (connections.some(({ isBusy }) => isBusy) && performance.now() < endMs + lateMs) await wait(5);
   return played;
 }
@@ -142,29 +127,19 @@ async function atRate(perSecond: number, endMs: number, send: () => void): Promi
   }
 }
 
-const stolenSeconds = () => stolenSecondsIn(readFileSync('/proc/stat', 'utf8'));
-
-function ifKnown(read: () => number): number {
-  try {
-    return read();
-  } catch {
-    return Number.NaN;
-  }
-}
-
-/** All streams start together, once all their connections are open. */
-async function playRound(round: Round): Promise<Played[]> {
+async function playRound(round: Round): Promise<Played> {
   const lost = Promise.withResolvers<never>();
   lost.promise.catch(() => {});
-  const opened: Connection[][] = [];
+  const connections: Connection[] = [];
   try {
-    for (const { connections } of round.streams) {
-      opened.push(await openConnections(round.port, connections, lost.reject));
+    while (connections.length < round.connections) {
+      const count = Math.min(openedAtOnce, round.connections - connections.length);
+      const opened = Array.from({ length: count }, () => openConnection(round.port, lost.reject));
+      connections.push(...(await Promise.all(opened)));
     }
-    const streams = round.streams.map((stream, index) => playStream(round, stream, opened[index]!));
-    return await Promise.race([Promise.all(streams), lost.promise]);
+    return await Promise.race([play(round, connections), lost.promise]);
   } finally {
-    for (const connection of opened.flat()) connection.close();
+    for (const connection of connections) connection.close();
   }
 }
 

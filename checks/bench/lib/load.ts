@@ -4,13 +4,18 @@ import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { wholeRun } from '../../lib/program.ts';
-import type { Listener } from './processes.ts';
+
+export interface Listener {
+  readonly pid: number;
+  readonly port: number;
+}
 
 export interface Request {
   readonly path: string;
   readonly key?: string | undefined;
 }
 
+/** A load. */
 export interface Stream {
   /** Sent in turn: a single repeated request would favor a service that caches pages. */
   readonly requests: readonly Request[];
@@ -19,9 +24,8 @@ export interface Stream {
   readonly perSecond?: number;
 }
 
-export interface Round extends Listener {
+export interface Round extends Listener, Stream {
   readonly seconds: number;
-  readonly streams: readonly Stream[];
 }
 
 interface Answer {
@@ -29,16 +33,14 @@ interface Answer {
   readonly tookMs: number;
 }
 
-/** The outcome of a stream. */
+/** The outcome of a load. */
 export interface Played {
   sent: number;
   /** Requests that were due while all connections were busy. */
   unsent: number;
   seconds: number;
-  /** CPU time of the service during the stream; NaN without /proc. */
+  /** CPU time of the service during the stream. */
   cpuSeconds: number;
-  /** The share of the machine's CPU time that its host gave to others; NaN without /proc. */
-  stolen: number;
   /** By status. */
   answers: Record<string, Answer[]>;
 }
@@ -53,9 +55,9 @@ export function startGenerator() {
   return {
     pid: child.pid!,
     /** Rejects if a connection is lost. */
-    async play({ port, pid }: Listener, seconds: number, ...streams: Stream[]): Promise<Played[]> {
-      child.send({ port, pid, seconds, streams } satisfies Round);
-      const [played] = (await once(child, 'message')) as [Played[] | string];
+    async play({ port, pid }: Listener, seconds: number, stream: Stream): Promise<Played> {
+      child.send({ port, pid, seconds, ...stream } satisfies Round);
+      const [played] = (await once(child, 'message')) as [Played | string];
       if (typeof played === 'string') throw new Error(`The load failed: ${played}`);
       return played;
     },

@@ -1,38 +1,52 @@
 /** The requests that contenders get: many of each kind, with different partners, pages or customers. */
+import { Agent, get, type IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { listBalances, listBrands } from '@partner-network/contract/operations';
 import { newApiKey } from '../../../packages/service/src/auth.ts';
+import { wholeRun } from '../../lib/program.ts';
 import type { Partner } from '../lib/data.ts';
 import type { Request } from '../lib/load.ts';
-import { ask } from './ask.ts';
-import { brandsIn, type Size } from './services.ts';
 
+/** The default of the service. */
 export const pageRecords = 50;
-/** The page size of a walk to the middle; a cursor is valid for pages of any size. */
-const largestPage = 100;
-const middlePagesOfPartner = 64;
 const unknownKeyCount = 1_000;
+
+export interface Answer {
+  readonly status: number;
+  /** Names and values in turn, as they were sent. */
+  readonly headers: readonly string[];
+  readonly body: string;
+}
+
+/** Keeps its connections, as the load does: Node sends other headers on a connection that it will close. */
+const agent = new Agent({ keepAlive: true });
+wholeRun.after(() => agent.destroy());
+
+export async function ask(port: number, { path, key }: Request): Promise<Answer> {
+  const headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    get({ host: '127.0.0.1', port, path, headers, agent }, resolve).on('error', reject);
+  });
+  return { status: response.statusCode!, headers: response.rawHeaders, body: await text(response) };
+}
 
 export function firstPages(partners: readonly Partner[]): Request[] {
   return partners.map(({ key }) => ({ path: listBrands.path, key }));
 }
 
-/** The pages around the middle, with the cursors that the service returns on the way. */
-export async function middlePages(
-  port: number,
-  partners: readonly Partner[],
-  size: Size,
-): Promise<Request[]> {
-  const pages = brandsIn[size] / partners.length / largestPage;
-  const wanted = Math.min(middlePagesOfPartner, Math.floor(pages / 2));
-  const first = Math.floor((pages - wanted) / 2);
+/** All pages but the first and the last, with the cursors that the service returns on the way. */
+export async function middlePages(port: number, partners: readonly Partner[]): Promise<Request[]> {
   const found: Request[] = [];
   for (const { key } of partners) {
-    let cursor = '';
-    for (let page = 0; page < first + wanted; page += 1) {
-      if (page >= first) found.push({ path: `${listBrands.path}?cursor=${cursor}`, key });
-      const path = `${listBrands.path}?limit=${largestPage}${cursor && `&cursor=${cursor}`}`;
-      cursor = JSON.parse((await ask(port, { path, key })).body).cursor;
+    let path: string = listBrands.path;
+    while (true) {
+      const { cursor } = JSON.parse((await ask(port, { path, key })).body);
+      if (cursor === undefined) break;
+      path = `${listBrands.path}?cursor=${cursor}`;
+      found.push({ path, key });
     }
+    // The last page has no cursor, which saves work.
+    found.pop();
   }
   return found;
 }

@@ -24,8 +24,7 @@ import { type Supplied, type Variable, variables } from '../conformance/probe.ts
 import { type CaseResult, htmlOf } from '../conformance/report.ts';
 import { allCases, casesOf, runCases } from '../conformance/run.ts';
 import { Untestable } from '../conformance/send.ts';
-import { foreignAnswer, tooLate, whyNoAnswer } from './messages.ts';
-import { type Address, apiKey, keyVariable } from './settings.ts';
+import { type Address, apiKey, foreignAnswer, keyVariable, tooLate, whyNoAnswer } from './call.ts';
 
 const file = plainText(commandLineBounds.pathCharacters);
 

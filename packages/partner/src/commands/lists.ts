@@ -1,5 +1,5 @@
 /** The commands that a partner runs: they list records over HTTP with an API key, without a database. */
-import { type ListBrandsParams, type PageList, PartnerNetwork } from '@partner-network/client';
+import { type Balance, type Brand, type PageList, PartnerNetwork } from '@partner-network/client';
 import { type Command, command, jsonText, type Output } from '@partner-network/common/command-line/command';
 import { growingJson } from '@partner-network/common/command-line/lists';
 import {
@@ -20,53 +20,42 @@ import {
   shortTime,
 } from '@partner-network/common/command-line/table';
 import { lengths, pageSize } from '@partner-network/contract/limits';
-import type { ListingName } from '@partner-network/contract/operations';
+import { filtersOf, type ListingName, listingByName } from '@partner-network/contract/operations';
 import { balanceSchema } from '@partner-network/contract/records';
-import { createWaitingRemark, explained } from './messages.ts';
-import { callOptions, keyVariable } from './settings.ts';
+import { callOptions, createWaitingRemark, explained, keyVariable } from './call.ts';
 
 type Query = Readonly<Record<string, string | number | undefined>>;
 
-type PageParameters = Pick<ListBrandsParams, 'cursor' | 'limit'>;
+/** A page of either listing. Its records are in the field with the name of the listing. */
+type Page<R> = { readonly [Name in ListingName]?: readonly R[] } & { readonly cursor?: string };
 
-interface PartnerListing<O extends Options, Q extends Query, P, R> {
-  /** The path, and the field that holds the records in the answer. */
-  readonly name: ListingName;
-  readonly options: O;
-  parameters(values: Values<O>): Q;
-  list(network: PartnerNetwork, parameters: Q & PageParameters): PageList<P, R>;
-  records(page: P): readonly R[];
-  readonly columns: readonly Column<NoInfer<R>>[];
-  /** Flags whose names differ from those of their parameters. */
-  readonly flags?: Readonly<Record<string, string>>;
-}
-
-type CallValues = Values<typeof callOptions>;
-
-function partnerListing<O extends Options, Q extends Query, P extends { cursor?: string }, R>(
-  listing: PartnerListing<O, Q, P, R>,
+/** `filters` are flags with the names of their parameters, or with the names that `flags` gives them. */
+function listCommand<R>(
+  name: ListingName,
+  filters: Options,
+  columns: readonly Column<R>[],
+  flags: Readonly<Record<string, string>> = {},
 ): Command {
-  const options = { ...listing.options, ...callOptions };
+  const options: Options & typeof callOptions = { ...filters, ...callOptions };
+  const optionOf = (parameter: string) => flags[parameter] ?? parameter.replaceAll('_', '-');
 
   function flagOf(parameter: string): string | undefined {
-    const name = listing.flags?.[parameter] ?? parameter.replaceAll('_', '-');
-    return Object.hasOwn(options, name) ? `--${name}` : undefined;
+    const option = optionOf(parameter);
+    return Object.hasOwn(options, option) ? `--${option}` : undefined;
   }
 
-  async function printPages(parameters: Q & PageParameters, values: CallValues, output: Output) {
+  async function printPages(query: Query, values: Values<typeof callOptions>, output: Output) {
     const { all, json, 'base-url': address, 'api-key': apiKey } = values;
     const waiting = createWaitingRemark(address.url, output);
     const { onRequest, onResponse } = waiting;
     const network = new PartnerNetwork({ apiKey: apiKey!, baseUrl: address.url, onRequest, onResponse });
-    const list = listing.list(network, parameters);
-    const printer = json
-      ? createJsonPrinter(listing.name, output)
-      : createLinePrinter(listing.name, listing.columns, output);
-    let last: P | undefined;
+    const list = network[name].list(query as never) as unknown as PageList<Page<R>, R>;
+    const printer = json ? createJsonPrinter(name, output) : createLinePrinter(name, columns, output);
+    let last: Page<R> | undefined;
     try {
       for await (const page of all ? list.pages() : [list]) {
         waiting.stop();
-        await printer.add(listing.records(page));
+        await printer.add(page[name]!);
         last = page;
       }
     } catch (error) {
@@ -84,11 +73,11 @@ function partnerListing<O extends Options, Q extends Query, P extends { cursor?:
     conflicts: ({ curl, json }) =>
       curl && json ? ['--curl and --json exclude each other: use one of them.'] : [],
     run: async (values, _words, output) => {
-      const call = values as CallValues;
-      const { all, cursor, limit = all ? pageSize.max : undefined } = call;
-      const parameters = { ...listing.parameters(values as Values<O>), cursor, limit };
-      if (!call.curl) return printPages(parameters, call, output);
-      output.answer(curlLine(`${call['base-url'].url}/${listing.name}`, parameters));
+      const { all, curl, cursor, limit = all ? pageSize.max : undefined } = values;
+      const given = filtersOf(listingByName[name]).map((filter) => [filter, values[optionOf(filter)]]);
+      const query: Query = { ...Object.fromEntries(given), cursor, limit };
+      if (!curl) return printPages(query, values, output);
+      output.answer(curlLine(`${values['base-url'].url}/${name}`, query));
       const next = 'If the answer has a cursor, add &cursor=CURSOR to the URL for the next page.';
       if (all) output.remark(`This line gets one page. ${next}`);
     },
@@ -138,42 +127,29 @@ const updated = {
   cell: ({ updated_at }: { readonly updated_at?: string }) => shortTime(updated_at),
 };
 
-export const listBrands = partnerListing({
-  name: 'brands',
-  options: {
-    'reference-id': optional('ID', plainText(lengths.referenceId), 'only brands with this reference_id'),
-  },
-  parameters: (values) => ({ reference_id: values['reference-id'] }),
-  list: (network, parameters) => network.brands.list(parameters),
-  records: ({ brands }) => brands,
-  columns: [
+export const listBrands = listCommand<Brand>(
+  'brands',
+  { 'reference-id': optional('ID', plainText(lengths.referenceId), 'only brands with this reference_id') },
+  [
     { heading: 'NAME', cell: ({ name }) => name },
     { heading: 'REFERENCE', cell: ({ reference_id }) => reference_id },
     { heading: 'COLOR', minCells: neverShortened, cell: ({ color = '' }) => color },
     { heading: 'ID', minCells: issuedIdCells, cell: ({ id }) => id },
     updated,
   ],
-});
+);
 
 const types = balanceSchema.properties.type.enum;
 const anyGrant = 'grant to use; without it, any active grant';
 
-export const listBalances = partnerListing({
-  name: 'balances',
-  options: {
+export const listBalances = listCommand<Balance>(
+  'balances',
+  {
     customer: required('ID', plainText(lengths.customerId), 'customer whose balances to list'),
     type: defaulted(types.join('|'), oneOf(types), types[0], 'type of the balances'),
     'grant-id': optional('ID', plainText(lengths.grantId), anyGrant),
   },
-  flags: { customer_id: 'customer' },
-  parameters: (values) => ({
-    customer_id: values.customer,
-    type: values.type,
-    grant_id: values['grant-id'],
-  }),
-  list: (network, parameters) => network.balances.list(parameters),
-  records: ({ balances }) => balances,
-  columns: [
+  [
     { heading: 'ID', cell: ({ id }) => id },
     {
       heading: 'AMOUNT',
@@ -184,4 +160,5 @@ export const listBalances = partnerListing({
     { heading: 'TYPE', cell: ({ type }) => type },
     updated,
   ],
-});
+  { customer_id: 'customer' },
+);

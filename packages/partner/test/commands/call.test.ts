@@ -10,9 +10,8 @@ import { OperatorError } from '../../../common/src/errors.ts';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { freePort } from '../../../testkit/servers/free-port.ts';
 import { answering, answeringEach } from '../../../testkit/service/partner.ts';
+import { type Address, addressVariable, createWaitingRemark, explained } from '../../src/commands/call.ts';
 import { listBalances, listBrands } from '../../src/commands/lists.ts';
-import { createWaitingRemark, explained } from '../../src/commands/messages.ts';
-import { type Address, addressVariable } from '../../src/commands/settings.ts';
 
 const key = { PARTNER_NETWORK_API_KEY: keys.acme };
 const flagOf = () => undefined;

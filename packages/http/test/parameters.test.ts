@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { listBrands } from '@partner-network/contract/operations';
+import { keys } from '../../testkit/fixtures/fixture.ts';
 import { parseParameters, splitQuery } from '../src/request.ts';
 
 test('a pair without an equals sign is a name with an empty value', () => {
@@ -50,4 +51,27 @@ test('a refusal has at most 20 errors, those of known parameters first', () => {
     found.map(([, field]) => field),
     ['limit', ...unknown.slice(0, 19)],
   );
+});
+
+test('no query of 16 KiB takes long to refuse', () => {
+  const parts = [
+    'x',
+    '%F0%9F%A6%8A',
+    'limi&',
+    'cursor=&',
+    'limit=&',
+    '%',
+    'a:/b:',
+    '://a:',
+    `${keys.acme}a`,
+    ' \u200b',
+  ];
+  for (const part of parts) {
+    const query = part.repeat(16_384 / part.length);
+    const before = process.cpuUsage();
+    assert.ok(Array.isArray(detailsOf(query)), part);
+    // Takes 5 ms at most. One step for each pair of characters would take seconds.
+    const { user } = process.cpuUsage(before);
+    assert.ok(user < 200_000, `${user / 1_000} ms for ${part}`);
+  }
 });

@@ -155,6 +155,12 @@ const reported: readonly Scenario[] = [
     outcomes: [{ pages: [], error: { kind: 'RequestTimeout' } }],
   })),
   {
+    promise: 'waits for a slow answer that is complete in time',
+    options: once,
+    answers: [{ ...whole, fault: 'a slow answer' }],
+    outcomes: [{ pages: [['a', 'b']], error: null }],
+  },
+  {
     promise: 'a 401 whose body is late is an error with its status',
     // Far longer than the head takes on a busy machine.
     options: { timeoutMs: 4_000 },

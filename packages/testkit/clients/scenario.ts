@@ -72,6 +72,7 @@ export type ScriptedFault =
   | 'a chunk of a negative length'
   | 'an endless chunk of a negative length'
   | 'early hints'
+  | 'a slow answer'
   | 'silence'
   | 'silence in the body'
   | 'a byte at a time'

@@ -83,6 +83,12 @@ const faults: Record<ScriptedFault, Fault> = {
     response.writeEarlyHints({ link: '</style.css>; rel=preload; as=style' });
     response.writeHead(200, { 'content-length': body.length }).end(body);
   },
+  'a slow answer': async (response, body, status) => {
+    await wait(1_000);
+    await half(response, body, status);
+    await wait(1_000);
+    response.end(body.subarray(body.length / 2));
+  },
   silence: () => {},
   'silence in the body': half,
   'a byte at a time': async (response) => {

@@ -13,63 +13,55 @@ import { rejectionOf } from './support/rejection.ts';
 
 const good = { apiKey: 'pn_test_x', baseUrl: 'https://network.example/network/v1' };
 
-function assertRefused(options: object, message: RegExp): void {
-  assert.throws(() => new PartnerNetwork({ ...good, ...options }), { name: 'PartnerNetworkError', message });
-}
+const noKeys = [' ', 'a b', 'a\tb', 'a\u0000b', 'é', 7, {}];
+const noUrls = ['network.example/network/v1', '/network/v1', 'ftp://network.example/v1'];
+const notPlain = ['https://user@network.example/v1', 'https://:password@network.example/v1'];
+const withMore = [`${good.baseUrl}?`, `${good.baseUrl}?limit=1`, `${good.baseUrl}#top`];
+const noNumbers = [-1, 0.5, Number.NaN, Infinity, 2 ** 31, '5'];
 
-test('says that the key or the address is empty', () => {
-  for (const empty of [undefined, null, '']) {
-    for (const name of ['apiKey', 'baseUrl']) {
-      assertRefused({ [name]: empty }, new RegExp(`^${name} is empty\\. .* set that variable\\.$`));
+/** Values of an option of the client, and what is said about each. */
+const refused: readonly (readonly [name: string, values: readonly unknown[], message: RegExp])[] = [
+  ['apiKey', [undefined, null, ''], /^apiKey is empty\. .* set that variable\.$/],
+  ['apiKey', noKeys, /^apiKey must be a complete API key, without spaces or line breaks\.$/],
+  ['baseUrl', [undefined, null, ''], /^baseUrl is empty\. .* set that variable\.$/],
+  [
+    'baseUrl',
+    [...noUrls, ...notPlain, ...withMore],
+    /^baseUrl must be a URL like https:\/\/HOST\/network\/v1, w/,
+  ],
+  ['timeoutMs', [...noNumbers, 0], /^timeoutMs must be a whole number from 1 to 2147483647\.$/],
+  ['maxRetries', noNumbers, /^maxRetries must be a whole number from 0 to 100\.$/],
+  ['maxRate', noNumbers, /^maxRate must be a whole number from 0 to 1000000\.$/],
+  ['fetch', ['https://network.example'], /^fetch must be a function\.$/],
+  ['onRequest', [5], /^onRequest must be a function\.$/],
+  ['onResponse', [5], /^onResponse must be a function\.$/],
+  ['timeout', [5], /^Unknown option timeout\. The options are apiKey, .*, timeoutMs, /],
+];
+
+/** Options of a call. The signal or its controller may stand in place of the options. */
+const refusedCalls: readonly (readonly [options: object, message: RegExp])[] = [
+  [{ timeoutMs: 0 }, /^timeoutMs must be a whole number from 1 to 2147483647\.$/],
+  [{ maxRetries: -1 }, /^maxRetries must be a whole number from 0 to 100\.$/],
+  [{ signal: new AbortController() }, /^signal must be an AbortSignal\. /],
+  [{ signal: 5 }, /^signal must be an AbortSignal\. /],
+  [{ maxRate: 5 }, /^Unknown option maxRate\. The options are signal, timeoutMs, maxRetries\.$/],
+  [new AbortController(), /^Unknown option \w+\. /],
+  [new AbortController().signal, /^Unknown option \w+\. /],
+];
+
+test('says in a sentence what is wrong with an option of the client', () => {
+  for (const [name, values, message] of refused) {
+    for (const value of values) {
+      const options = { ...good, [name]: value };
+      assert.throws(() => new PartnerNetwork(options), { name: 'PartnerNetworkError', message });
     }
   }
 });
 
-test('says in a sentence what is wrong with the key or the address', () => {
-  for (const apiKey of [' ', 'a b', 'a\tb', 'a\u0000b', 'é', 7, {}]) {
-    assertRefused({ apiKey }, /^apiKey must be a complete API key, without spaces or line breaks\.$/);
-  }
-  const { baseUrl } = good;
-  const noUrls = ['network.example/network/v1', '/network/v1', 'ftp://network.example/v1'];
-  const credentials = ['https://user@network.example/v1', 'https://:password@network.example/v1'];
-  const more = [`${baseUrl}?`, `${baseUrl}?limit=1`, `${baseUrl}#top`];
-  for (const wrong of [...noUrls, ...credentials, ...more]) {
-    const message = /^baseUrl must be a URL like https:\/\/HOST\/network\/v1, without/;
-    assertRefused({ baseUrl: wrong }, message);
-  }
-});
-
-test('says in a sentence what is wrong with a number, of the client or of a call', () => {
-  for (const value of [-1, 0.5, Number.NaN, Infinity, 2 ** 31, '5']) {
-    const bounds = /^\w+ must be a whole number from \d to \d+\.$/;
-    for (const name of ['timeoutMs', 'maxRetries', 'maxRate']) assertRefused({ [name]: value }, bounds);
-    for (const name of ['timeoutMs', 'maxRetries']) {
-      assert.throws(() => offline().brands.list({}, { [name]: value }), { message: bounds });
-    }
-  }
-  assertRefused({ timeoutMs: 0 }, /^timeoutMs must be a whole number from 1 to 2147483647\.$/);
-});
-
-test('says in a sentence that an option is not a function or not a signal', () => {
-  for (const name of ['fetch', 'onRequest', 'onResponse']) {
-    assertRefused({ [name]: 'https://network.example' }, new RegExp(`^${name} must be a function\\.$`));
-  }
-  for (const signal of [new AbortController(), 5] as unknown[]) {
-    const message = /^signal must be an AbortSignal\. /;
-    const list = () => offline().brands.list({}, { signal: signal as AbortSignal });
+test('says in a sentence what is wrong with an option of a call', () => {
+  for (const [options, message] of refusedCalls) {
+    const list = () => offline().brands.list({}, options as CallOptions);
     assert.throws(list, { name: 'PartnerNetworkError', message });
-  }
-});
-
-test('names the valid options if an option is unknown', () => {
-  assertRefused({ timeout: 5 }, /^Unknown option timeout\. The options are apiKey, .*, timeoutMs, /);
-  for (const option of ['timeout', 'maxRate']) {
-    const message = `Unknown option ${option}. The options are signal, timeoutMs, maxRetries.`;
-    assert.throws(() => offline().brands.list({}, { [option]: 5 }), { name: 'PartnerNetworkError', message });
-  }
-  // A mistake in a call: the signal or its controller in place of the options.
-  for (const wrong of [new AbortController().signal, new AbortController()]) {
-    assert.throws(() => offline().brands.list({}, wrong as CallOptions), /Unknown option \w+\./);
   }
 });
 
@@ -113,11 +105,14 @@ test('sends the key in a header through the given fetch, and follows no redirect
   assert.ok(signal instanceof AbortSignal);
 });
 
-test('uses the global fetch at the time of the call', async (t) => {
+test('uses the global fetch at the time of the call, and fails at once if none exists', async (t) => {
   const network = new PartnerNetwork(good);
-  const { mock } = t.mock.method(globalThis, 'fetch', async () => Response.json({ brands: [] }));
+  const mocked = t.mock.property(globalThis, 'fetch');
+  mocked.mock.mockImplementation(async () => Response.json({ brands: [] }));
   await network.brands.list();
-  assert.equal(mock.callCount(), 1);
+  const message = 'This runtime has no global fetch. Pass one as the option fetch.';
+  mocked.mock.mockImplementation(undefined as unknown as typeof fetch);
+  await assert.rejects(network.brands.list(), { name: 'PartnerNetworkError', message });
 });
 
 test('calls the hooks for each attempt and each answer', async (t) => {
@@ -172,16 +167,6 @@ test('a call that is aborted in its hook sends nothing', async (t) => {
   await assert.rejects(network.brands.list({}, { signal: controller.signal }), { message: 'enough' });
   await new Promise(setImmediate);
   assert.equal(fetch.mock.callCount(), 0);
-});
-
-test('a call fails at once if no fetch exists', async (t) => {
-  const network = new PartnerNetwork(good);
-  const message = 'This runtime has no global fetch. Pass one as the option fetch.';
-  const mocked = t.mock.property(globalThis, 'fetch');
-  for (const none of [undefined, 'fetch']) {
-    mocked.mock.mockImplementation(none as unknown as typeof fetch);
-    await assert.rejects(network.brands.list(), { name: 'PartnerNetworkError', message });
-  }
 });
 
 test('an option of a call overrides the option of the client', async (t) => {

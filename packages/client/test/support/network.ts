@@ -3,7 +3,6 @@ import { importValues } from '../../../operator/src/ingest/import.ts';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { startTestService, type TestService } from '../../../testkit/service/service.ts';
 import { PartnerNetwork, type PartnerNetworkOptions } from '../../src/index.ts';
-import { type Fault, startFaultyProxy } from './faulty-proxy.ts';
 
 type Choices = Partial<PartnerNetworkOptions>;
 
@@ -16,23 +15,6 @@ export async function startNetwork(t: TestContext, choices?: Parameters<typeof s
 /** A client with the key of the partner that owns most records of the fixture. */
 export function connectTo(baseUrl: string, options: Choices = {}): PartnerNetwork {
   return new PartnerNetwork({ apiKey: keys.acme, baseUrl, ...options });
-}
-
-/** Lets retries wait for no time unless the service asks for it. */
-export function skipBackoff(t: TestContext): void {
-  t.mock.method(Math, 'random', () => 0);
-  const setTimer = globalThis.setTimeout;
-  t.mock.method(globalThis, 'setTimeout', (run: () => void, ms: number) =>
-    setTimer(run, ms === 100 ? 0 : ms),
-  );
-}
-
-/** The service behind a proxy that applies the next fault to each request. Retries do not wait. */
-export async function startFaultyNetwork(t: TestContext, faults: Fault[], options: Choices = {}) {
-  skipBackoff(t);
-  const service = await startTestService(t);
-  const proxy = await startFaultyProxy(t, service.port, faults);
-  return { service, proxy, network: connectTo(proxy.baseUrl, options) };
 }
 
 /** Adds brands, each with its own reference. */

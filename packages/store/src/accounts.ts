@@ -96,7 +96,7 @@ export interface ErasedCustomer {
 }
 
 /**
- * Partners, keys and grants, as operators manage them. Each change writes an audit entry in the same
+ * Partners and their keys, as operators manage them. Each change writes an audit entry in the same
  * transaction. A change that finds nothing to do writes none, and returns false or undefined.
  */
 export interface Accounts {
@@ -127,7 +127,10 @@ export interface Accounts {
 
   /** Brand ids are unique per partner, so several brands can have the same id. */
   findBrands(id: string): Promise<readonly Brand[]>;
+}
 
+/** Grants and customers. Changes write audit entries as those of accounts do. */
+export interface Grants {
   createGrant(grant: Grant, by: Author): Promise<void>;
   /** Grant ids are unique per customer, so several grants can have the same id. */
   findGrants(id: string): Promise<readonly Grant[]>;

@@ -3,7 +3,7 @@ import type { Metric } from '@partner-network/common/observability/metric';
 import type { Environment } from '@partner-network/contract/environments';
 import type { ListingOperation } from '@partner-network/contract/operations';
 import type { Scope } from '@partner-network/contract/permissions';
-import type { Accounts, AdminKeys, ApiKey, GrantStatus, Partner } from './accounts.ts';
+import type { Accounts, AdminKeys, ApiKey, GrantStatus, Grants, Partner } from './accounts.ts';
 import { StoreUnavailable } from './errors.ts';
 import type { AuditLog, Author, Journal } from './journal.ts';
 
@@ -213,7 +213,7 @@ export interface Migration {
 /** Whose keys: those of partners, or those of the administrative service. */
 export type KeyOwner = 'partners' | 'administration';
 
-export interface Store extends Reads, Accounts, AdminKeys, Imports, Journal, AuditLog {
+export interface Store extends Reads, Accounts, Grants, AdminKeys, Imports, Journal, AuditLog {
   readonly environment: Environment;
   /** The path of the embedded database; host and name of a Postgres database. */
   readonly location: string;

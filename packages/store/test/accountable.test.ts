@@ -117,7 +117,7 @@ test('the statement of a reader does not grow with the gaps', async () => {
       texts.push(text);
       return texts.length === 1 ? [{ oldest: '1', next: '1' }] : [];
     };
-    const log = createAuditLog({ rows }, 'select', () => 'select');
+    const log = createAuditLog({ rows }, { transactions: 'select', auditInRanges: () => 'select' });
     const missing = Array.from({ length: gaps }, (_, at) => ({ from: 2 * at, to: 2 * at, until: '' }));
     await log.followAudit({ last: 2 * gaps, missing }, 100);
     return texts[1];

@@ -5,12 +5,9 @@ import { within } from '@partner-network/common/timeout';
 import type { Environment } from '@partner-network/contract/environments';
 import type { OpenOptions } from '../address.ts';
 import type { Migration, Store } from '../port.ts';
-import { createAccounts } from '../sql/accounts.ts';
-import { createAuditLog, triedStatement } from '../sql/audit.ts';
-import { createRotation } from '../sql/cursor-keys.ts';
-import { createAdminKeys } from '../sql/key-changes.ts';
-import { createExpiry } from '../sql/keys.ts';
-import { createMoves } from '../sql/moves.ts';
+import { createManagement } from '../sql/accounts.ts';
+import { triedStatement } from '../sql/audit.ts';
+import type { Differences } from '../sql/statement.ts';
 import {
   addressOf,
   type Connection,
@@ -35,32 +32,29 @@ import { requirePrivileges } from './privileges.ts';
 import { createExport, createReads } from './reads.ts';
 import { createReceipts } from './receipts.ts';
 
-/** An erasure waits for imports of the customer's records, and they wait for it. */
-const grantLocks = {
-  createGrant: [importLock('grants', 'shared')],
-  eraseCustomer: [importLock('balances', 'exclusive'), importLock('grants', 'exclusive')],
-};
-
-/** "PNck" is a lock that a rotation holds, so that a concurrent rotation sees the new key. */
-const rotationOptions = {
-  locks: [
-    `set local lock_timeout = ${cursorsBounds.keyLockMs}`,
-    `select pg_advisory_xact_lock(${0x504e636b})`,
-  ],
+const differences: Differences = {
+  locks: {
+    createGrant: [importLock('grants', 'shared')],
+    // An erasure waits for imports of the customer's records, and they wait for it.
+    eraseCustomer: [importLock('balances', 'exclusive'), importLock('grants', 'exclusive')],
+    // The lock is "PNck". A concurrent rotation waits for it, and then sees the new key.
+    rotateCursorKey: [
+      `set local lock_timeout = ${cursorsBounds.keyLockMs}`,
+      `select pg_advisory_xact_lock(${0x504e636b})`,
+    ],
+  },
   clock: 'select clock_timestamp() as now',
+  transactions: `
+    select pg_snapshot_xmin(s)::text as oldest, pg_snapshot_xmax(s)::text as next
+    from pg_current_snapshot() s`,
+  // Finds each range by the primary key, whatever the statistics say.
+  auditInRanges: (columns) => `
+    select a.* from json_array_elements($3::json) as range
+    join lateral (
+      select ${columns} from audit_log
+      where seq between (range.value ->> 0)::bigint and (range.value ->> 1)::bigint order by seq limit $2
+    ) as a on true order by seq limit $2`,
 };
-
-/** For readers of the audit log. */
-const runningTransactions = `
-  select pg_snapshot_xmin(s)::text as oldest, pg_snapshot_xmax(s)::text as next from pg_current_snapshot() s`;
-
-/** Finds each range by the primary key, whatever the statistics say. */
-const auditInRanges = (columns: string) => `
-  select a.* from json_array_elements($3::json) as range
-  join lateral (
-    select ${columns} from audit_log
-    where seq between (range.value ->> 0)::bigint and (range.value ->> 1)::bigint order by seq limit $2
-  ) as a on true order by seq limit $2`;
 
 export async function openPostgres(
   addresses: readonly string[],
@@ -106,13 +100,8 @@ export async function openPostgres(
         const trying = tryStatement(connection, triedStatement(), adminBounds.changeMs);
         return within(probeStatementMs, trying, late);
       }),
-    ...createAccounts(primary, grantLocks),
-    ...createAdminKeys(primary),
-    ...createExpiry(primary),
-    rotateCursorKey: createRotation(primary, rotationOptions),
+    ...createManagement(primary, differences),
     ...createReceipts(journal, isSpread),
-    ...createMoves(primary),
-    ...createAuditLog(primary, runningTransactions, auditInRanges),
     exportRecords: createExport(primary),
     ...createImports(async (name) => {
       const { connection } = await connectToPrimary(urls.map((url) => urlUnderName(url, name)));

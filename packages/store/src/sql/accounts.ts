@@ -1,9 +1,18 @@
-/** Partners and keys, in SQL that both engines understand. */
-import type { Accounts, ApiKey, Brand, Partner } from '../port.ts';
-import { changeRow, changeStatement } from './audit.ts';
-import { createGrants, type GrantLocks } from './grants.ts';
-import { createKeyChanges, type KeyTable } from './key-changes.ts';
-import { type BoundStatement, createConditions, insert, type Sql, withoutNulls } from './statement.ts';
+/** What operators manage, in SQL that both engines understand. Partners and brands are in this file. */
+import type { Accounts, Brand, Partner } from '../port.ts';
+import { changeRow, changeStatement, createAuditLog } from './audit.ts';
+import { createRotation } from './cursor-keys.ts';
+import { createGrants } from './grants.ts';
+import { apiKeys, createAdminKeys, createExpiry, createKeyChanges } from './keys.ts';
+import { createMoves } from './moves.ts';
+import {
+  type BoundStatement,
+  createConditions,
+  type Differences,
+  insert,
+  type Sql,
+  withoutNulls,
+} from './statement.ts';
 
 const partnerColumns = 'id, name, created_at, disabled_at';
 
@@ -13,7 +22,19 @@ const selectBrands = `
 
 const selectPartners = `select ${partnerColumns} from partners`;
 
-export function createAccounts(sql: Sql, locks?: GrantLocks): Accounts {
+export function createManagement(sql: Sql, differences: Differences) {
+  return {
+    ...createAccounts(sql),
+    ...createGrants(sql, differences),
+    ...createAdminKeys(sql),
+    ...createExpiry(sql),
+    ...createMoves(sql),
+    ...createAuditLog(sql, differences),
+    rotateCursorKey: createRotation(sql, differences),
+  };
+}
+
+export function createAccounts(sql: Sql): Accounts {
   const { rows, transaction } = sql;
   const keys = createKeyChanges(sql, apiKeys);
 
@@ -57,17 +78,5 @@ export function createAccounts(sql: Sql, locks?: GrantLocks): Accounts {
     },
     revokeKey: keys.revoke,
     rotateKey: keys.rotate,
-
-    ...createGrants(sql, locks),
   };
 }
-
-/** Keys of partners. Scopes are one text, in order. */
-export const apiKeys: KeyTable<ApiKey> = {
-  name: 'api_keys',
-  columns: 'id, partner_id, name, scopes, last_four, created_at, created_by, expires_at, revoked_at',
-  shown: 'partner_id',
-  keyOf: (row) => ({ ...withoutNulls(row), scopes: (row.scopes as string).split(' ') }) as unknown as ApiKey,
-  rowOf: (key) => ({ ...key, scopes: key.scopes.toSorted().join(' ') }),
-  detailsOf: ({ partner_id, scopes, expires_at }) => ({ partner_id, scopes, expires_at }),
-};

@@ -9,7 +9,14 @@ import type {
   MissingNumbers,
   NumberedEntry,
 } from '../port.ts';
-import { type BoundStatement, createConditions, type Row, type Sql, withoutNulls } from './statement.ts';
+import {
+  type BoundStatement,
+  createConditions,
+  type Differences,
+  type Row,
+  type Sql,
+  withoutNulls,
+} from './statement.ts';
 
 /** The entry of a change. Runs in the transaction of the change, as its last statement. */
 export function changeStatement(
@@ -55,15 +62,9 @@ const columns = 'seq, at, actor, action, target, details, db_user, client_addres
 /** Numbers before the start that may still be missing: a transaction may commit after a later one. */
 const numbersChecked = 100_000;
 
-/**
- * `transactions` selects the id of the oldest transaction that runs, as `oldest`, and the next id to be
- * given, as `next`. `inRanges` selects the columns of at most $2 entries whose numbers are in the ranges of
- * the JSON list $3: pairs of the first and the last number.
- */
 export function createAuditLog(
   { rows }: Pick<Sql, 'rows'>,
-  transactions: string,
-  inRanges: (columns: string) => string,
+  { transactions, auditInRanges }: Pick<Differences, 'transactions' | 'auditInRanges'>,
 ): AuditLog {
   return {
     addAudit: async (by, target, details) => {
@@ -108,7 +109,7 @@ export function createAuditLog(
         `select ${columns} from (
           select * from (select ${columns} from audit_log where seq > $1 order by seq limit $2) as later
           union all
-          select * from (${inRanges(columns)}) as earlier
+          select * from (${auditInRanges(columns)}) as earlier
         ) as found order by seq limit $2`,
         last,
         limit,

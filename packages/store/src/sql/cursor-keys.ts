@@ -14,7 +14,7 @@ import { OperatorError } from '@partner-network/common/errors';
 import { toTime } from '@partner-network/common/times';
 import type { CursorKey, Store } from '../port.ts';
 import { changeStatement } from './audit.ts';
-import { insert, type Sql } from './statement.ts';
+import { type Differences, insert, type Sql } from './statement.ts';
 
 /** Selects all keys, newest first. No two keys have the same creation time. */
 export function selectCursorKeys(moreColumns = ''): string {
@@ -73,17 +73,13 @@ export function planRotation(stored: readonly StoredCursorKey[], nowMs: number, 
   };
 }
 
-/**
- * Rotates in one transaction. `locks` are statements that make simultaneous rotations wait for each other,
- * and `clock` selects the database's time as `now`. Without it, this machine's clock decides.
- */
 export function createRotation(
   { transaction }: Sql,
-  { locks = [], clock }: { readonly locks?: readonly string[]; readonly clock?: string } = {},
+  { locks, clock }: Pick<Differences, 'locks' | 'clock'>,
 ): Store['rotateCursorKey'] {
   return (old, by) =>
     transaction(function* () {
-      for (const lock of locks) yield [lock];
+      for (const lock of locks.rotateCursorKey) yield [lock];
       const stored = (yield [selectCursorKeys()]) as unknown as StoredCursorKey[];
       const nowMs = clock === undefined ? Date.now() : Date.parse(String((yield [clock])[0]!.now));
       const { removed, ...rotation } = planRotation(stored, nowMs, old);

@@ -1,10 +1,11 @@
 /** Grants, and the erasure of a customer, in SQL that both engines understand. */
 import { latestTimeMs, toTime } from '@partner-network/common/times';
-import type { Accounts, Erasure, Grant, GrantsQuery } from '../port.ts';
+import type { Erasure, Grant, Grants, GrantsQuery } from '../port.ts';
 import { changeRow, changeStatement } from './audit.ts';
 import {
   type BoundStatement,
   createConditions,
+  type Differences,
   insert,
   type Row,
   type Sql,
@@ -14,24 +15,6 @@ import {
 export const grantColumns = 'id, partner_id, customer_id, action, status, expires_at, created_at, updated_at';
 
 const selectGrants = `select ${grantColumns} from grants`;
-
-/** Statements that keep imports away. The embedded database needs none: it has one writer at a time. */
-export interface GrantLocks {
-  readonly createGrant: readonly string[];
-  readonly eraseCustomer: readonly string[];
-}
-
-type GrantAccounts = Pick<
-  Accounts,
-  | 'createGrant'
-  | 'findGrants'
-  | 'listGrants'
-  | 'revokeGrant'
-  | 'revokeGrants'
-  | 'eraseCustomer'
-  | 'isErased'
-  | 'importErasures'
->;
 
 /** The time never moves back: an import may have brought a newer one. */
 const revoke = `
@@ -47,10 +30,7 @@ const remember = `
 /** An id has at most 256 characters, or 1 KiB. */
 const grantsOfEntry = 50;
 
-export function createGrants(
-  sql: Sql,
-  locks: GrantLocks = { createGrant: [], eraseCustomer: [] },
-): GrantAccounts {
+export function createGrants(sql: Sql, { locks }: Pick<Differences, 'locks'>): Grants {
   const { rows, transaction } = sql;
 
   async function grants(...statement: BoundStatement): Promise<Grant[]> {

@@ -1,8 +1,7 @@
 /** Moves partners and their keys to another database, in SQL that both engines understand. */
 import { AlreadyExists, type Author, type MoveCounts, type PartnerWithKeys, type Store } from '../port.ts';
-import { apiKeys } from './accounts.ts';
 import { changeStatement } from './audit.ts';
-import { insertKey } from './key-changes.ts';
+import { apiKeys, insertKey } from './keys.ts';
 import { type BoundStatement, type Row, type Sql, withoutNulls } from './statement.ts';
 
 /** One statement reads one snapshot, so every key comes with its partner. */

@@ -17,6 +17,21 @@ export interface Sql {
   transaction<Result>(steps: Steps<Result>, mode?: 'keep' | 'try'): Promise<Result>;
 }
 
+/** Where the engines differ in what operators manage. */
+export interface Differences {
+  /** Statements that make changes at the same time wait: for imports, and for each other. */
+  readonly locks: Readonly<Record<'createGrant' | 'eraseCustomer' | 'rotateCursorKey', readonly string[]>>;
+  /** Selects the time that cursor keys go by, as `now`. By default it is that of this machine. */
+  readonly clock?: string;
+  /** Selects the id of the oldest transaction that runs, as `oldest`, and the next id, as `next`. */
+  readonly transactions: string;
+  /**
+   * Selects the columns of at most $2 audit entries whose numbers are in the ranges of the JSON list $3:
+   * pairs of the first and the last number.
+   */
+  auditInRanges(columns: string): string;
+}
+
 /** The conditions of a query and the values of their parameters. */
 export function createConditions() {
   const values: Value[] = [];

@@ -6,12 +6,8 @@ import { OperatorError } from '@partner-network/common/errors';
 import type { Environment } from '@partner-network/contract/environments';
 import type { OpenOptions } from '../address.ts';
 import type { Store } from '../port.ts';
-import { createAccounts } from '../sql/accounts.ts';
-import { createAuditLog } from '../sql/audit.ts';
-import { createRotation } from '../sql/cursor-keys.ts';
-import { createAdminKeys } from '../sql/key-changes.ts';
-import { createExpiry } from '../sql/keys.ts';
-import { createMoves } from '../sql/moves.ts';
+import { createManagement } from '../sql/accounts.ts';
+import type { Differences } from '../sql/statement.ts';
 import { emptyLog, shrinkLog } from './disk-space.ts';
 import { createSql } from './engine.ts';
 import { cannotOpen, obstacleTo, receiptsFileOf, tryWrite } from './file.ts';
@@ -20,12 +16,14 @@ import { databaseSchema, openCurrent } from './migrate.ts';
 import { createExport, createReads } from './reads.ts';
 import { createReceipts } from './receipts.ts';
 
-/** One transaction writes at a time, so a number that is missing never comes. */
-const oneAtATime = `select '0' as oldest, '0' as next`;
-
-const auditInRanges = (columns: string) => `
-  select ${columns} from json_each($3) as range cross join audit_log
-  where seq between range.value ->> 0 and range.value ->> 1 order by seq limit $2`;
+const differences: Differences = {
+  // One transaction writes at a time, so nothing waits, and a number that is missing never comes.
+  locks: { createGrant: [], eraseCustomer: [], rotateCursorKey: [] },
+  transactions: `select '0' as oldest, '0' as next`,
+  auditInRanges: (columns) => `
+    select ${columns} from json_each($3) as range cross join audit_log
+    where seq between range.value ->> 0 and range.value ->> 1 order by seq limit $2`,
+};
 
 export function openSqlite(file: string, environment: Environment, options: OpenOptions): Store {
   const { role, schema = '', answersRequests = false, watchesFiles = false, blockMs } = options;
@@ -63,12 +61,7 @@ export function openSqlite(file: string, environment: Environment, options: Open
         watch?.requireNow();
         await tryWrite(path);
       },
-      ...createAccounts(sql),
-      ...createAdminKeys(sql),
-      ...createExpiry(sql),
-      rotateCursorKey: createRotation(sql),
-      ...createMoves(sql),
-      ...createAuditLog(sql, oneAtATime, auditInRanges),
+      ...createManagement(sql, differences),
       // Temporary tables belong to the connection, which all runs share.
       runsAtOnce: 1,
       beginImport: async (kind, options) => {

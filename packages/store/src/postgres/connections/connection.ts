@@ -73,8 +73,7 @@ export class Connection extends pg.Client {
     });
     this.#socket = socket;
     // `pg` asks for it when the server does, if the URL and PGPASSWORD have none.
-    const login = this as { password?: unknown } & Login;
-    login.password ??= () => passwordOf(login);
+    (this as { password?: unknown }).password ??= () => passwordOf(this);
     // With TLS, `pg` listens to a socket of its own, which wraps ours.
     this.connection.once('sslconnect', () => guard(this.connection.stream));
     // The statement that is running fails too. Without a listener the event would end the process.
@@ -162,14 +161,6 @@ export const planSettings = [
   timeStyle,
 ].join(' ');
 
-/** The fields by which a line of the password file is chosen. */
-interface Login {
-  readonly host: string;
-  readonly port: number;
-  readonly database: string;
-  readonly user: string;
-}
-
 const field = String.raw`((?:\\.|[^:\\])*)`;
 /** `HOST:PORT:DATABASE:USER:PASSWORD`. A colon or a backslash in a field has a backslash before it. */
 const passwordLine = new RegExp(`^${[field, field, field, field, '(.+)'].join(':')}$`);
@@ -180,7 +171,7 @@ const sharedMode = 0o077;
  * The password of the first line for this login, in the file of PGPASSFILE or in ~/.pgpass, as for psql. `pg`
  * reads it too, but prints that its next version will not.
  */
-async function passwordOf({ host, port, database, user }: Login): Promise<string | undefined> {
+async function passwordOf({ host, port, database, user }: pg.Client): Promise<string | undefined> {
   const path = process.env.PGPASSFILE || join(homedir(), '.pgpass');
   const found = await stat(path).catch(() => undefined);
   if (!found?.isFile()) return undefined;
@@ -188,15 +179,14 @@ async function passwordOf({ host, port, database, user }: Login): Promise<string
     throw new Error(`others may read the password file ${path}: set its mode to 0600`);
   const login = [host, String(port), database, user];
   for (const text of (await readFile(path, 'utf8')).split(/\r?\n/)) {
-    const fields = passwordLine.exec(text)?.slice(1).map(unescaped);
+    const fields = passwordLine
+      .exec(text)
+      ?.slice(1)
+      .map((escaped) => escaped.replace(/\\(.)/g, '$1'));
     if (fields !== undefined && login.every((value, index) => ['*', value].includes(fields[index]!)))
       return fields[4];
   }
   return undefined;
-}
-
-function unescaped(text: string): string {
-  return text.replace(/\\(.)/g, '$1');
 }
 
 /** The `application_name` of every instance that serves a Postgres database begins with this. */

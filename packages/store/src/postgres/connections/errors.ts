@@ -53,9 +53,7 @@ export function translated(error: unknown): Error {
       `A connection pooler rejects our settings (${message}). Pass --prepared-statements off.`,
     );
   }
-  if (code === insufficientPrivilege) {
-    return new AccessDenied(`The database denies access: ${message}.`);
-  }
+  if (code === insufficientPrivilege) return new AccessDenied(`The database denies access: ${message}.`);
   if (code === uniqueViolation) return new AlreadyExists('This id already exists.');
   const reason = `The database cannot answer now (${message}, ${code}).`;
   if (code === lockNotAvailable) return new StoreLocked(reason);
@@ -90,7 +88,6 @@ export function breaksConnection(error: unknown): boolean {
   if (!(error instanceof DatabaseError)) return true;
   const { code = '', severity } = error;
   if (code.startsWith(connectionException)) return severity !== 'ERROR';
-  // It may have up to 16 more connections to the lost node, each of which would fail a transaction.
-  if (hasLostNode(error)) return true;
-  return broken.some((known) => code.startsWith(known));
+  // After a lost node: the coordinator may have up to 16 more connections to it that would fail, too.
+  return hasLostNode(error) || broken.some((known) => code.startsWith(known));
 }

@@ -1,6 +1,6 @@
 /** Imports and deletions at the same time: a deletion is never undone by a write that had not seen it. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { byTest } from '../../testkit/fixtures/fixture.ts';
 import { until } from '../../testkit/fixtures/until.ts';
 import { connectTo } from '../../testkit/servers/postgres.ts';
@@ -11,59 +11,49 @@ import { counted, createPartners, grant, plainBalance, writeBatches, writeRows }
 const old = { ...plainBalance('alice', 'b'), is_timed: 1 };
 const deletion = { customer_id: 'alice', id: 'b', deleted_at: '2026-01-02T00:00:00.000Z' };
 
-for (const isolation of ['read committed', 'repeatable read']) {
-  test(`a deletion waits for an import that has written the record, with ${isolation}`, async (t) => {
-    const { store, url } = await openTestDatabase(t, 'nothing', async () => {}, 'postgres');
+const open = (t: TestContext) => openTestDatabase(t, 'nothing', async () => {}, 'postgres');
+
+const erasure = { customer_id: 'alice', erased_at: deletion.deleted_at };
+
+/** What ends the record, and the result of it. */
+const ends: Readonly<Record<string, readonly [(store: Store) => Promise<unknown>, result: object]>> = {
+  'a deletion': [(store) => writeRows(store, 'balances', [deletion]), counted({ deleted: 1 })],
+  'an erasure': [(store) => store.eraseCustomer('alice', byTest), { balances: 1, grants: 0 }],
+  'the import of an erasure': [
+    (store) => store.importErasures([erasure], byTest),
+    { erased: 1, balances: 1, grants: 0 },
+  ],
+};
+
+for (const [what, [end, result]] of Object.entries(ends)) {
+  test(`${what} waits for an import that has written the record`, async (t) => {
+    const { store, url } = await open(t);
     const client = await connectTo(t, url);
+    // The default of the database is another one than that of our transactions.
     const database = new URL(url).pathname.slice(1);
-    await client.query(`alter database ${database} set default_transaction_isolation = '${isolation}'`);
+    await client.query(`alter database ${database} set default_transaction_isolation = 'repeatable read'`);
     const run = await store.beginImport('balances', { pace: 'fast' });
     await run.stage([old]);
     // Sends the row: it is in the table, in an open transaction.
     await run.countMissing();
-    const deleting = writeRows(store, 'balances', [deletion]);
+    const ending = end(store);
     const waiting = `select 1 from pg_locks where locktype = 'advisory' and not granted`;
     await until(20_000, async () => (await client.query(waiting)).rowCount === 1);
     assert.deepEqual(await run.write({ mode: 'keep' }), counted({ written: 1 }));
     await run.end();
-    assert.deepEqual(await deleting, counted({ deleted: 1 }));
-    assert.equal((await client.query('select from balances')).rowCount, 0);
-  });
-}
-
-const erasures: Readonly<Record<string, (store: Store) => Promise<unknown>>> = {
-  'an erasure': (store) => store.eraseCustomer('alice', byTest),
-  'the import of an erasure': (store) =>
-    store.importErasures([{ customer_id: 'alice', erased_at: deletion.deleted_at }], byTest),
-};
-
-for (const [what, erase] of Object.entries(erasures)) {
-  test(`${what} waits for an import that has written a record of the customer`, async (t) => {
-    const { store, url } = await openTestDatabase(t, 'nothing', async () => {}, 'postgres');
-    const client = await connectTo(t, url);
-    const run = await store.beginImport('balances', { pace: 'fast' });
-    await run.stage([old]);
-    await run.countMissing();
-    const erasing = erase(store);
-    const waiting = `select 1 from pg_locks where locktype = 'advisory' and not granted`;
-    await until(20_000, async () => (await client.query(waiting)).rowCount === 1);
-    await run.write({ mode: 'keep' });
-    await run.end();
-    assert.partialDeepStrictEqual(await erasing, { balances: 1, grants: 0 });
+    assert.deepEqual(await ending, result);
     assert.equal((await client.query('select from balances')).rowCount, 0);
   });
 }
 
 test('an import that began before a deletion does not bring the record back', async (t) => {
-  const { store, url } = await openTestDatabase(t, 'nothing', async () => {}, 'postgres');
+  const { store, url } = await open(t);
   const client = await connectTo(t, url);
-  const [slow, fast] = [
-    await store.beginImport('balances'),
-    await store.beginImport('balances', { pace: 'fast' }),
-  ];
-  for (const run of [slow, fast]) await run.stage([old]);
+  const paces = ['slow', 'fast'] as const;
+  const runs = await Promise.all(paces.map((pace) => store.beginImport('balances', { pace })));
+  for (const run of runs) await run.stage([old]);
   assert.deepEqual(await writeRows(store, 'balances', [deletion]), counted({ unchanged: 1 }));
-  for (const run of [slow, fast]) {
+  for (const run of runs) {
     assert.deepEqual(await run.write({ mode: 'keep' }), counted({ stale: 1 }));
     await run.end();
   }
@@ -71,7 +61,7 @@ test('an import that began before a deletion does not bring the record back', as
 });
 
 test('two imports of one record at the same time keep the newer one', async (t) => {
-  const { store } = await openTestDatabase(t, 'nothing', async () => {}, 'postgres');
+  const { store } = await open(t);
   const newer = { ...old, amount: 2, updated_at: '2026-01-03T00:00:00.000Z' };
   const runs = await Promise.all([old, newer].map(() => store.beginImport('balances')));
   await runs[0]!.stage([newer]);
@@ -87,7 +77,7 @@ test('two imports of one record at the same time keep the newer one', async (t) 
 });
 
 test('a feed that meets the lock of another import fails soon, so that it can report it', async (t) => {
-  const { store } = await openTestDatabase(t, 'nothing', async () => {}, 'postgres');
+  const { store } = await open(t);
   const file = await store.beginImport('balances', { pace: 'fast' });
   await file.stage([old]);
   await file.countMissing();
@@ -98,7 +88,7 @@ test('a feed that meets the lock of another import fails soon, so that it can re
 });
 
 test('two first loads that also delete wait for each other', async (t) => {
-  const { store } = await openTestDatabase(t, 'nothing', async () => {}, 'postgres');
+  const { store } = await open(t);
   const rows = (id: string) => [{ ...plainBalance('alice', id), is_timed: 1 }];
   const loads = ['0', '1'].map((id) =>
     writeBatches(store, 'balances', [rows(id), [{ ...deletion, id: `${id}z` }]], { pace: 'fast' }),
@@ -119,7 +109,7 @@ const revocations = [
 for (const { line, ...ends } of revocations) {
   const what = JSON.stringify(line);
   test(`an import keeps a revocation that comes after it read the grant: ${what}`, async (t) => {
-    const { store, url } = await openTestDatabase(t, 'nothing', async () => {}, 'postgres');
+    const { store, url } = await open(t);
     await createPartners(store, 'acme');
     await store.createGrant(grant, byTest);
     const [revoking, watching] = [await connectTo(t, url), await connectTo(t, url)];

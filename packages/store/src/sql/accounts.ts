@@ -5,14 +5,8 @@ import { createRotation } from './cursor-keys.ts';
 import { createGrants } from './grants.ts';
 import { apiKeys, createAdminKeys, createExpiry, createKeyChanges } from './keys.ts';
 import { createMoves } from './moves.ts';
-import {
-  type BoundStatement,
-  createConditions,
-  type Differences,
-  insert,
-  type Sql,
-  withoutNulls,
-} from './statement.ts';
+import type { BoundStatement, Differences, Sql } from './statement.ts';
+import { createConditions, insert, withoutNulls } from './statement.ts';
 
 const partnerColumns = 'id, name, created_at, disabled_at';
 

@@ -9,14 +9,8 @@ import type {
   MissingNumbers,
   NumberedEntry,
 } from '../port.ts';
-import {
-  type BoundStatement,
-  createConditions,
-  type Differences,
-  type Row,
-  type Sql,
-  withoutNulls,
-} from './statement.ts';
+import type { BoundStatement, Differences, Row, Sql } from './statement.ts';
+import { createConditions, withoutNulls } from './statement.ts';
 
 /** The entry of a change. Runs in the transaction of the change, as its last statement. */
 export function changeStatement(
@@ -62,10 +56,7 @@ const columns = 'seq, at, actor, action, target, details, db_user, client_addres
 /** Numbers before the start that may still be missing: a transaction may commit after a later one. */
 const numbersChecked = 100_000;
 
-export function createAuditLog(
-  { rows }: Pick<Sql, 'rows'>,
-  { transactions, auditInRanges }: Pick<Differences, 'transactions' | 'auditInRanges'>,
-): AuditLog {
+export function createAuditLog({ rows }: Sql, { transactions, auditInRanges }: Differences): AuditLog {
   return {
     addAudit: async (by, target, details) => {
       await rows(...changeStatement(by, target, details));

@@ -75,7 +75,7 @@ export function planRotation(stored: readonly StoredCursorKey[], nowMs: number, 
 
 export function createRotation(
   { transaction }: Sql,
-  { locks, clock }: Pick<Differences, 'locks' | 'clock'>,
+  { locks, clock }: Differences,
 ): Store['rotateCursorKey'] {
   return (old, by) =>
     transaction(function* () {

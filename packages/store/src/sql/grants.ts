@@ -2,15 +2,8 @@
 import { latestTimeMs, toTime } from '@partner-network/common/times';
 import type { Erasure, Grant, Grants, GrantsQuery } from '../port.ts';
 import { changeRow, changeStatement } from './audit.ts';
-import {
-  type BoundStatement,
-  createConditions,
-  type Differences,
-  insert,
-  type Row,
-  type Sql,
-  withoutNulls,
-} from './statement.ts';
+import type { BoundStatement, Differences, Row, Sql } from './statement.ts';
+import { createConditions, insert, withoutNulls } from './statement.ts';
 
 export const grantColumns = 'id, partner_id, customer_id, action, status, expires_at, created_at, updated_at';
 
@@ -30,7 +23,7 @@ const remember = `
 /** An id has at most 256 characters, or 1 KiB. */
 const grantsOfEntry = 50;
 
-export function createGrants(sql: Sql, { locks }: Pick<Differences, 'locks'>): Grants {
+export function createGrants(sql: Sql, { locks }: Differences): Grants {
   const { rows, transaction } = sql;
 
   async function grants(...statement: BoundStatement): Promise<Grant[]> {

@@ -12,7 +12,7 @@ for (const engine of ['sqlite', 'postgres']) {
     [89, 1],
     [91, 0],
   ] as const) {
-    test(`after ${days} days, a deletion by a feed makes ${staleLines} late lines stale (${engine})`, async (t) => {
+    test(`after ${days} days, a deletion makes ${staleLines} late lines stale (${engine})`, async (t) => {
       const { store } = await openTestDatabase(t, 'empty', async () => {}, engine);
       const nowMs = Date.now();
       t.mock.timers.enable({ apis: ['Date'], now: nowMs - 300 * dayMs });

@@ -7,6 +7,8 @@ import { statementsOf } from '../src/postgres/migrate.ts';
 /** Only rows that break a rule are repaired: they are few. */
 const repair = /^update \w+ set created_at = updated_at where updated_at < created_at$/;
 const createTable = /^create table (\w+) \(/;
+const columnType = String.raw`\w+(\(\d+\))?( collate "c")?`;
+const constant = String.raw`('[^']*'|-?\d+|true|false)`;
 const concurrentIndex = /^create (unique )?index concurrently if not exists \w+ on /;
 
 /**
@@ -22,7 +24,7 @@ const allowed = {
     /^create trigger /,
     /^set local /,
     // Any other default, an identity or a generated column is written into every row.
-    /^alter table \w+( add column \w+ \w+(\(\d+\))?( collate "c")?( default ('[^']*'|-?\d+|true|false))?( not null)?,?)+$/,
+    new RegExp(`^alter table \\w+( add column \\w+ ${columnType}( default ${constant})?( not null)?,?)+$`),
     // A check of all rows that does not stop writes is a migration of its own.
     /^alter table \w+ add constraint \w+ (check|foreign key) .* not valid$/,
     /^alter table \w+ validate constraint \w+$/,

@@ -29,21 +29,22 @@ function openRetry(t: TestContext) {
   return { retry, stop, reported, pass };
 }
 
-test('retries for hours; reports the loss, the return, and a reminder every 10 minutes', limit, async (t) => {
+test('retries for long; reports the loss, the return, and a reminder every 10 minutes', limit, async (t) => {
   const { retry, reported, pass } = openRetry(t);
   let isGone = true;
   const work = async () => (isGone ? Promise.reject(new StoreUnavailable('It is gone.')) : 'done');
   const working = retry(work);
   await pass(9 * minute);
   assert.deepEqual(reported, ['It is gone. Retrying until the database returns.']);
-  await pass(171.5 * minute);
+  await pass(12 * minute);
   isGone = false;
   await pass(minute);
   assert.equal(await working, 'done');
-  assert.equal(reported.length, 20);
-  assert.equal(reported[1], 'It is gone. This has lasted for 10 min. Retrying until the database returns.');
-  assert.equal(reported[18], 'It is gone. This has lasted for 3 h. Retrying until the database returns.');
-  assert.equal(reported[19], 'The database answers again, after 3 h. The import continues.');
+  assert.deepEqual(reported.slice(1), [
+    'It is gone. This has lasted for 10 min. Retrying until the database returns.',
+    'It is gone. This has lasted for 20 min. Retrying until the database returns.',
+    'The database answers again, after 21 min. The import continues.',
+  ]);
 });
 
 test('a frozen server is noticed after 30 s, and each attempt is abandoned', limit, async (t) => {

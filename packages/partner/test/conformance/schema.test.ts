@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { balanceSchema, brandSchema } from '@partner-network/contract/records';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { type Schema, violationIn } from '../../src/conformance/json.ts';
+import { violationIn } from '../../src/conformance/json.ts';
 
 const times = { created_at: '2026-01-01T00:00:00.000Z', updated_at: '2026-01-01T00:00:00Z' };
 const brand = {
@@ -43,22 +43,24 @@ test('agrees with Ajv on every field of both records', () => {
     formats: { 'date-time': day, uri: (text) => URL.canParse(text) },
   });
   let refused = 0;
-  const compare = (schema: Schema, record: object) => {
-    // The specification gives no bounds for numbers.
-    const unbounded = JSON.stringify(schema).replaceAll(/"(minimum|maximum)":-?\d+,/g, '');
-    const isValid = ajv.validate(JSON.parse(unbounded), record);
-    assert.equal(violationIn(schema, record) === undefined, isValid, JSON.stringify(record).slice(0, 300));
-    if (!isValid) refused += 1;
-  };
   for (const [schema, record] of [
     [brandSchema, brand],
     [balanceSchema, balance],
   ] as const) {
-    compare(schema, record);
+    // The specification gives no bounds for numbers.
+    const unbounded = JSON.stringify(schema).replaceAll(/"(minimum|maximum)":-?\d+,/g, '');
+    const validate = ajv.compile(JSON.parse(unbounded));
+    const compare = (changed: object) => {
+      const isValid = validate(changed);
+      const shown = JSON.stringify(changed).slice(0, 300);
+      assert.equal(violationIn(schema, changed) === undefined, isValid, shown);
+      if (!isValid) refused += 1;
+    };
+    compare(record);
     for (const field of Object.keys(schema.properties)) {
-      for (const value of values) compare(schema, { ...record, [field]: value });
-      compare(schema, { ...record, [field]: undefined, more: 1 });
-      compare(schema, Object.fromEntries(Object.entries(record).filter(([name]) => name !== field)));
+      for (const value of values) compare({ ...record, [field]: value });
+      compare({ ...record, [field]: undefined, more: 1 });
+      compare(Object.fromEntries(Object.entries(record).filter(([name]) => name !== field)));
     }
   }
   assert.ok(refused > 200, String(refused));

@@ -7,8 +7,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { makeClone } from '../documents/clone.ts';
 import { read, root } from '../sources.ts';
-import { imageIn, layout, openBundle, without, withoutImage } from './bundle.ts';
-import { instruction } from './containerfile.ts';
+import { imageIn, instruction, layout, openBundle, without, withoutImage } from './bundle.ts';
 
 const { version } = JSON.parse(read('packages/partner-network/package.json'));
 

@@ -1,4 +1,5 @@
 /** The image that the tests run: the layout that TEST_IMAGE names, or a fresh one without its archives. */
+import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { chmodSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -6,8 +7,7 @@ import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
 import type { Lifetime } from '../../packages/testkit/fixtures/lifetime.ts';
 import { programsOnPath } from '../../packages/testkit/servers/programs.ts';
 import { writeFiles } from '../../scripts/image/files.ts';
-import { root } from '../sources.ts';
-import { instruction } from './containerfile.ts';
+import { read, root } from '../sources.ts';
 import type { Bundle } from './runc.ts';
 
 const given = process.env.TEST_IMAGE;
@@ -19,6 +19,16 @@ export const withoutImage = layout === undefined && 'is part of npm run check --
 /** Why tests with this tool are skipped, or false. */
 export const without = (tool: 'umoci' | 'skopeo' | 'buildah' | 'podman') =>
   programsOnPath([tool]).length === 0 && `needs ${tool} (apt-get install ${tool})`;
+
+export const containerfile = 'deploy/Containerfile';
+
+/** The words of an instruction in the stages of the image. */
+export function instruction(name: string): string {
+  const [, stages = ''] = read(containerfile)
+    .replaceAll(/\\\n\s*/g, '')
+    .split('FROM scratch');
+  return new RegExp(`^${name} (.*)$`, 'm').exec(stages)?.[1] ?? assert.fail(`no ${name}`);
+}
 
 /** The name of the only image in a layout, for tools. */
 export function imageIn(folder: string): string {

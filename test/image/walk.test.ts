@@ -1,11 +1,11 @@
-/** The image in a container with a read-only root: from an empty /data to an answer and a clean stop. */
+/** The image in a container with a read-only root: from an empty /data to a clean stop, and its failures. */
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { basePath } from '@partner-network/contract/operations';
 import { createCaller } from '../../packages/testkit/fixtures/http.ts';
-import { run } from '../../packages/testkit/fixtures/run.ts';
+import { assertFailed, run } from '../../packages/testkit/fixtures/run.ts';
 import { until } from '../../packages/testkit/fixtures/until.ts';
 import { freePort } from '../../packages/testkit/servers/free-port.ts';
 import { demoVariables } from '../../packages/testkit/service/partner.ts';
@@ -119,4 +119,29 @@ test('it is ready within a second of its start', { skip: skipLong }, async (t) =
     await service.finished;
   }
   assert.ok(Math.min(...times) < 1_000, `${times}`);
+});
+
+test('without write access to /data, migrate and serve say so', { skip: skipLong }, async (t) => {
+  const empty = openContainers(t, bundle);
+  chownSync(empty.data, 0, 0);
+  assertFailed(await empty.run(['migrate']), 1, /^[^\n]*\/data.*\n$/);
+  const containers = openContainers(t, bundle);
+  await containers.run(['migrate']);
+  chownSync(containers.data, 0, 0);
+  const anyPorts = { HOST: '127.0.0.1', PORT: '0', OPS_PORT: '0' };
+  assertFailed(await containers.run(['serve'], anyPorts), 1, /^[^\n]*\/data.*\n$/);
+});
+
+test('a large import needs a folder for temporary files, which the image sets to /data', {
+  skip: skipLong,
+}, async (t) => {
+  const containers = openContainers(t, bundle);
+  await containers.run(['migrate']);
+  await containers.run(['partners', 'create', '--id', 'PARTNER_1', '--name', 'Acme']);
+  const line = (row: number) => `{"id":"BRAND_${row}","name":"A","reference_id":"1"}\n`;
+  const lines = Array.from({ length: 60_000 }, (_, row) => line(row));
+  writeFileSync(join(containers.data, 'brands.jsonl'), lines.join(''));
+  const words = ['import', 'brands', '/data/brands.jsonl', '--partner', 'PARTNER_1'];
+  assertFailed(await containers.run(words, { SQLITE_TMPDIR: '/none' }), 1, /^[^\n]*Set SQLITE_TMPDIR.*\n$/);
+  assert.match((await containers.run(words)).stdout, /^60000 read, 60000 written/);
 });

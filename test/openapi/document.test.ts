@@ -1,6 +1,6 @@
 /**
- * The OpenAPI document suits the tools of others. The comparison with every response of the tests shows whether
- * it is complete: see packages/testkit/watch.
+ * The OpenAPI document suits the tools of others. Whether it is complete is shown by the comparison with
+ * every response of the tests: see packages/testkit/watch.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -18,7 +18,7 @@ const floors: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['limiter'],
     ['auth.ts'],
     ['cursors.ts'],
-    ['receipts'],
+    ['receipts.ts'],
     ['listings.ts'],
     ['tracing'],
     ['settings'],
@@ -54,7 +54,7 @@ const walls: readonly [path: string, forbidden: RegExp][] = [
   ...[
     'service/src/auth.ts',
     'service/src/cursors.ts',
-    'service/src/receipts/',
+    'service/src/receipts.ts',
     'service/src/listings.ts',
     'operator/src/images/',
   ].map((place): [string, RegExp] => [`packages/${place}`, /^@partner-network\/store\/(?!port$)/]),

@@ -70,22 +70,13 @@ function nextNonce(): Buffer {
  * nonce, encrypted (expiry, WAL position, text), authentication tag. `requireFresh` throws if the keys are
  * old.
  */
-function createBox(
+export function createCursors(
   keys: readonly Key[],
   environment: Environment,
   nowMs: () => number,
-  requireFresh: () => void,
+  requireFresh = () => {},
 ) {
-  let sealingKey: ReturnType<typeof openingKey>;
-  let openingKeys: ReadonlyMap<number, typeof sealingKey>;
-  renew(keys);
-
-  /** Replaces the keys. The first one seals. */
-  function renew(renewed: readonly Key[]): void {
-    const all = renewed.map(openingKey);
-    sealingKey = all[0]!;
-    openingKeys = new Map(all.map((key) => [key.id, key]));
-  }
+  let openingKeys = keys.map(openingKey);
 
   /** Authenticated but not part of the sealed text, which opens only in the same environment. */
   function bindingOf(context: SealedFor): Buffer {
@@ -94,23 +85,24 @@ function createBox(
 
   function seal(context: SealedFor, { after, walPosition }: Position): string {
     requireFresh();
+    const [{ id, secret }] = openingKeys as [OpeningKey];
     const nonce = nextNonce();
     const when = Buffer.allocUnsafe(timeBytes + walPositionBytes);
     when.writeUIntBE(nowMs() + lifetimeMs, 0, timeBytes);
     when.writeBigUInt64BE(walPosition, timeBytes);
-    const sealer = createCipheriv(cipher, sealingKey.secret, nonce, cipherOptions);
+    const sealer = createCipheriv(cipher, secret, nonce, cipherOptions);
     sealer.setAAD(bindingOf(context));
     const sealed = sealer.update(Buffer.concat([when, packId(after)]));
     sealer.final();
-    const bytes = [Buffer.of(sealingKey.id), nonce, sealed, sealer.getAuthTag()];
-    return Buffer.concat(bytes).toString('base64url');
+    return Buffer.concat([Buffer.of(id), nonce, sealed, sealer.getAuthTag()]).toString('base64url');
   }
 
+  /** Throws if the tag does not match. */
   function unseal(context: SealedFor, sealedText: string): Position | undefined {
     const bytes = Buffer.from(sealedText, 'base64url');
     // The decoder ignores stray characters and unused bits: without this, a cursor would have several texts.
     if (bytes.length < fixedBytes || bytes.toString('base64url') !== sealedText) return undefined;
-    const key = openingKeys.get(bytes[0]!);
+    const key = openingKeys.find(({ id }) => id === bytes[0]);
     // A key that is past its time opens nothing, even if it is still stored.
     if (key === undefined || isPast(key.opensUntil, nowMs())) return undefined;
     const decipher = createDecipheriv(cipher, key.secret, bytes.subarray(1, headBytes), cipherOptions);
@@ -131,44 +123,33 @@ function createBox(
     try {
       return unseal(context, sealedText);
     } catch {
-      // The tag does not match. The client learns only that the text is invalid.
       return undefined;
     }
   }
 
-  return { renew, seal, open };
-}
-
-const contextOf = ({ endpoint, partnerId, filters }: CursorScope): SealedFor => [
-  endpoint,
-  partnerId,
-  ...filters,
-];
-
-export function createCursors(
-  keys: readonly Key[],
-  environment: Environment,
-  nowMs: () => number,
-  requireFresh = () => {},
-) {
-  const { renew, seal, open } = createBox(keys, environment, nowMs, requireFresh);
   const box: SealedBox = {
     seal: (context, text) => seal(context, { after: text, walPosition: 0n }),
     open: (context, sealed) => open(context, sealed)?.after,
   };
   return {
-    renew,
     box,
+    /** Replaces the keys. */
+    renew(renewed: readonly Key[]): void {
+      openingKeys = renewed.map(openingKey);
+    },
     /** Makes the cursor for the records after this position. */
-    seal: (scope: CursorScope, position: Position): string => seal(contextOf(scope), position),
+    seal: ({ endpoint, partnerId, filters }: CursorScope, position: Position): string =>
+      seal([endpoint, partnerId, ...filters], position),
     /** The position in a cursor. Every invalid cursor gets the same refusal. */
-    open(scope: CursorScope, cursor: string): Position {
-      const position = open(contextOf(scope), cursor);
+    open({ endpoint, partnerId, filters }: CursorScope, cursor: string): Position {
+      const position = open([endpoint, partnerId, ...filters], cursor);
       if (position === undefined) throw refusal('INVALID_CURSOR', {}, 'cursor');
       return position;
     },
   };
 }
+
+type OpeningKey = ReturnType<typeof openingKey>;
 
 function openingKey({ id, secret, opens_until }: Key) {
   return { id, secret: createSecretKey(secret), opensUntil: opens_until };
@@ -266,9 +247,7 @@ export async function openCursors(
 
   schedule(cursorsBounds.keysReadMs);
   return {
-    box: cursors.box,
-    seal: cursors.seal,
-    open: cursors.open,
+    ...cursors,
     /** Stops reading the keys. */
     close() {
       isClosed = true;

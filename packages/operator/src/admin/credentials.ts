@@ -10,7 +10,7 @@ import {
   identifyAs,
   requireValid,
 } from '@partner-network/service/auth';
-import type { Journal } from '@partner-network/service/receipts/journal';
+import type { Journal } from '@partner-network/service/receipts';
 import type { AdminKeyOnFile, Store } from '@partner-network/store/port';
 
 /** Finds the stored key that headers carry, or refuses. Without headers, it reads those of the request. */

@@ -3,7 +3,7 @@ import { isRequestId } from '@partner-network/common/ids';
 import { toTime } from '@partner-network/common/times';
 import { refusal } from '@partner-network/http/refusal';
 import type { SealedBox } from '@partner-network/service/cursors';
-import { isOutcome, someOutcome } from '@partner-network/service/receipts/receipt';
+import { isOutcome, someOutcome } from '@partner-network/service/receipts';
 import type {
   ApiKey,
   AuditEntry,

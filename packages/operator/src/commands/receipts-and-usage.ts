@@ -18,7 +18,7 @@ import { isRequestId } from '@partner-network/common/ids';
 import { counted } from '@partner-network/common/text';
 import { toTime } from '@partner-network/common/times';
 import { lengths } from '@partner-network/contract/limits';
-import { isOutcome, someOutcome } from '@partner-network/service/receipts/receipt';
+import { isOutcome, someOutcome } from '@partner-network/service/receipts';
 import type { AuditAction, Prunable, Receipt, Store, UsageCount } from '@partner-network/store/port';
 import { requireKey } from '../operations/keys.ts';
 import { requirePartner } from '../operations/partners.ts';

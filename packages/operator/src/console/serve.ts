@@ -22,7 +22,7 @@ import { startHealth } from '@partner-network/http/health';
 import { createRequestMetrics } from '@partner-network/http/request-metrics';
 import { createHttpServer, listen, portOf, serveSite } from '@partner-network/http/server/server';
 import { openCursors } from '@partner-network/service/cursors';
-import { createJournal } from '@partner-network/service/receipts/journal';
+import { createJournal } from '@partner-network/service/receipts';
 import { createKeyExpiry, drainOn } from '@partner-network/service/serve/run';
 import { logFileFailures } from '@partner-network/service/serve/service';
 import { type Store, StoreLocked, StoreUnavailable } from '@partner-network/store/port';

@@ -10,7 +10,7 @@ import { type Exchange, refusalOfFailure } from '@partner-network/http/handle';
 import { Refusal } from '@partner-network/http/refusal';
 import { decode } from '@partner-network/http/request';
 import type { SealedBox } from '@partner-network/service/cursors';
-import type { Journal } from '@partner-network/service/receipts/journal';
+import type { Journal } from '@partner-network/service/receipts';
 import { type Store, whileLocked } from '@partner-network/store/port';
 import type { Logger } from 'pino';
 import type { AdminParts } from '../admin/app.ts';

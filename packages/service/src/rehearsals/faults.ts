@@ -4,7 +4,7 @@ import { errorRecord } from '@partner-network/contract/errors';
 import { brandsPerSecond, pageSize } from '@partner-network/contract/limits';
 import type { ListingName } from '@partner-network/contract/operations';
 import { Refusal, refusal } from '@partner-network/http/refusal';
-import { rehearsedOutcomes } from '../receipts/receipt.ts';
+import { rehearsedOutcomes } from '../receipts.ts';
 import { digestOf, type Run, type SentResponse } from './runs.ts';
 import { rehearsalsBounds, type ScenarioName } from './scenarios.ts';
 

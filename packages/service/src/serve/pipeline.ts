@@ -9,8 +9,7 @@ import { identify, type KeyCache, requireScope, requireValid } from '../auth.ts'
 import { type Cursors, firstPosition } from '../cursors.ts';
 import { admit, type Limiter } from '../limiter/rate-limit.ts';
 import type { Listing } from '../listings.ts';
-import type { Journal } from '../receipts/journal.ts';
-import { receiptOf } from '../receipts/receipt.ts';
+import { type Journal, receiptOf } from '../receipts.ts';
 
 export interface PipelineParts {
   readonly environment: Environment;

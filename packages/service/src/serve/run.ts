@@ -132,23 +132,18 @@ export function createKeyExpiry(
   nowMs = Date.now,
 ): () => Promise<readonly MetricRead[]> {
   let expiresMs: number | undefined;
-  let readMs = Number.NEGATIVE_INFINITY;
-  const secondsLeft = () => ((expiresMs ?? 0) - nowMs()) / 1_000;
 
   return async () => {
-    const isOld = performance.now() - readMs >= observabilityBounds.keyExpiryMs;
-    if (isOld || (expiresMs !== undefined && secondsLeft() <= 0)) {
-      // Without an answer, the last one counts: an outage of the database is reported elsewhere.
-      const answer = within(observabilityBounds.keyExpiryAnswerMs, firstExpiry(of, toTime(nowMs())), Error);
-      await answer.then(
-        (found) => {
-          expiresMs = found === undefined ? undefined : Date.parse(found);
-          readMs = performance.now();
-        },
-        () => {},
-      );
-    }
-    if (secondsLeft() <= 0) return [];
-    return readMetrics([metric('partner_network_key_expiry_seconds', secondsLeft)]);
+    const answer = within(observabilityBounds.keyExpiryAnswerMs, firstExpiry(of, toTime(nowMs())), Error);
+    // Without an answer, the last one counts: an outage of the database is reported elsewhere.
+    await answer.then(
+      (found) => {
+        expiresMs = found === undefined ? undefined : Date.parse(found);
+      },
+      () => {},
+    );
+    const secondsLeft = ((expiresMs ?? 0) - nowMs()) / 1_000;
+    if (secondsLeft <= 0) return [];
+    return readMetrics([metric('partner_network_key_expiry_seconds', () => secondsLeft)]);
   };
 }

@@ -15,7 +15,7 @@ import { createKeyCache } from '../auth.ts';
 import { openCursors } from '../cursors.ts';
 import { type OpenLimiters, openLimiters } from '../limiter/open.ts';
 import { listings } from '../listings.ts';
-import { createJournal } from '../receipts/journal.ts';
+import { createJournal } from '../receipts.ts';
 import { referenceRoutes, type Surroundings } from '../reference/routes.ts';
 import type { ServiceSettings } from '../settings/serve.ts';
 import { tracedParts, tracedRoutes } from '../tracing/parts.ts';

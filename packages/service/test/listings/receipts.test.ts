@@ -12,7 +12,7 @@ import { pluck } from '../../../testkit/fixtures/pluck.ts';
 import { startTestService } from '../../../testkit/service/service.ts';
 import { watchedLog } from '../../../testkit/watch/logs.ts';
 import { createMemoryLimiter } from '../../src/limiter/rate-limit.ts';
-import { createJournal, type Journal } from '../../src/receipts/journal.ts';
+import { createJournal, type Journal } from '../../src/receipts.ts';
 import type { ScenarioName } from '../../src/rehearsals/scenarios.ts';
 import { get, urlOf } from '../rehearsals/client.ts';
 

@@ -13,7 +13,7 @@ import { receiptAt } from '../../../store/test/suite/receipts.ts';
 import { pluck } from '../../../testkit/fixtures/pluck.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { watchedLog } from '../../../testkit/watch/logs.ts';
-import { createJournal, type Journal } from '../../src/receipts/journal.ts';
+import { createJournal, type Journal } from '../../src/receipts.ts';
 
 /** A store that records what it is given, and can fail. */
 function rememberingStore() {

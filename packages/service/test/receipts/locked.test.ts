@@ -10,7 +10,7 @@ import { startNetwork } from '../../../testkit/servers/network.ts';
 import { openServing, openTestDatabase } from '../../../testkit/service/database.ts';
 import { watchedLog } from '../../../testkit/watch/logs.ts';
 import { digestOfKey } from '../../src/auth.ts';
-import { createJournal } from '../../src/receipts/journal.ts';
+import { createJournal } from '../../src/receipts.ts';
 
 /** A journal on a store that counts failed writes. */
 function startJournal(t: TestContext, store: Store) {

@@ -1,10 +1,14 @@
+/** Receipts: what one says, and how they are written, together with the uses of keys and usage. */
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { receiptsBounds } from '@partner-network/common/bounds/service';
 import { createFailureLog } from '@partner-network/common/observability/log';
 import { metric } from '@partner-network/common/observability/metric';
 import { outside } from '@partner-network/common/observability/span';
+import { holdsKey } from '@partner-network/common/text';
 import { within } from '@partner-network/common/timeout';
 import { toTime } from '@partner-network/common/times';
+import { errorCatalogue } from '@partner-network/contract/errors';
+import type { Access } from '@partner-network/http/handle';
 import {
   type JournalWrites,
   type KeyOnFile,
@@ -13,6 +17,45 @@ import {
   type UsageCount,
 } from '@partner-network/store/port';
 import type { Logger } from 'pino';
+
+/** Outcomes that only rehearsals have: a code that does not exist, and a fault without a code. */
+export const rehearsedOutcomes = { unknownCode: 'REHEARSED_UNKNOWN_CODE', noCode: 'REHEARSED_FAULT' };
+
+const outcomes = ['GRANTED', ...Object.keys(errorCatalogue), ...Object.values(rehearsedOutcomes)];
+
+export const someOutcome = 'GRANTED or the code of an error, such as GRANT_REVOKED';
+
+/** Whether a receipt can have this outcome: a mistyped filter must not look like "nobody read it". */
+export function isOutcome(text: string): boolean {
+  return outcomes.includes(text);
+}
+
+/** The receipt of a response. It contains nothing of the response's body. */
+export function receiptOf(
+  requestId: string,
+  key: Pick<KeyOnFile, 'id' | 'partnerId'>,
+  { customerId, grantId }: Access,
+  outcome: string | undefined,
+  nowMs: number,
+): Receipt {
+  return {
+    at: toTime(nowMs),
+    request_id: requestId,
+    partner_id: key.partnerId,
+    key_id: key.id,
+    ...(customerId !== undefined && { customer_id: ownText(customerId) }),
+    ...(grantId !== undefined && { grant_id: ownText(grantId) }),
+    outcome: outcome ?? 'GRANTED',
+  };
+}
+
+/**
+ * Copies the text: a slice of the request line would keep all of its 16 KiB in memory. Masks an API key that
+ * was sent instead of an id: only digests of keys are ever stored.
+ */
+function ownText(text: string): string {
+  return holdsKey(text) ? '[key]' : Buffer.from(text).toString();
+}
 
 export type Journal = ReturnType<typeof createJournal>;
 
@@ -146,8 +189,7 @@ class BatchWriter<Item> {
 
   /** Replaces a waiting item with the same id. */
   add(id: string, item: Item): void {
-    if (this.waiting < this.#mostWaiting) this.#fresh.set(id, item);
-    else this.#lose();
+    this.#keep(this.#fresh, this.waiting < this.#mostWaiting, id, item);
     this.#running ??= outside(() => this.#run());
   }
 
@@ -155,8 +197,7 @@ class BatchWriter<Item> {
   async close(): Promise<void> {
     if (this.#closing.signal.aborted) return;
     this.#closing.abort();
-    const late = () => new Error('Writing takes too long.');
-    await within(receiptsBounds.closeMs, this.#running ?? Promise.resolve(), late).catch(() => {});
+    await within(receiptsBounds.closeMs, this.#running ?? Promise.resolve(), Error).catch(() => {});
     this.#isClosed = true;
     const lost = this.waiting;
     if (lost > 0) this.#log.error({ lost }, `${this.#what} were not written before shutdown and are lost`);
@@ -195,7 +236,8 @@ class BatchWriter<Item> {
       for (const [id, item] of batch) {
         // An item may have been replaced meanwhile.
         if (queue.get(id) === item) queue.delete(id);
-        if (rest.has(item)) this.#hold(id, item);
+        // Held items take half of the memory at most. The other half is for items that can be written.
+        if (rest.has(item)) this.#keep(this.#held, this.#held.size < this.#mostWaiting / 2, id, item);
       }
       // Building a batch takes about a millisecond: requests get their turn before the next one.
       await nextTurn();
@@ -216,13 +258,8 @@ class BatchWriter<Item> {
     }
   }
 
-  /** Held items take half of the memory at most. The other half is for items that can be written. */
-  #hold(id: string, item: Item): void {
-    if (this.#held.size < this.#mostWaiting / 2) this.#held.set(id, item);
-    else this.#lose();
-  }
-
-  #lose(): void {
+  #keep(queue: Map<string, Item>, hasRoom: boolean, id: string, item: Item): void {
+    if (hasRoom) return void queue.set(id, item);
     this.counts.dropped += 1;
     this.#loss.failed(() => this.#log.error(`too many ${this.#what} wait to be written; new ones are lost`));
   }

@@ -6,7 +6,6 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { httpBounds } from '../../packages/common/src/bounds/http.ts';
 import { createHttpServer, listen, serveSite } from '../../packages/http/src/server/server.ts';
 import { createCursors } from '../../packages/service/src/cursors.ts';
 import { createApp } from '../../packages/service/src/serve/service.ts';
@@ -54,8 +53,7 @@ export async function serveFuzz(lifetime: Lifetime) {
   });
   const { log, leaks } = searchedLog(keys);
   const server = createHttpServer();
-  const room = { connections: httpBounds.connections, unreadCharacters: httpBounds.unreadCharacters };
-  const { close } = serveSite(server, { routes: app, log }, { room });
+  const { close } = serveSite(server, { routes: app, log });
   const port = await listen(server, '127.0.0.1', 0, '--port');
   lifetime.after(close);
   return { port, leaks };

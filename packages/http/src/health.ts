@@ -1,4 +1,3 @@
-import { httpBounds } from '@partner-network/common/bounds/http';
 import { type MetricRead, metric, readMetrics } from '@partner-network/common/observability/metric';
 import { openFileLimit, operatorsWithin } from '@partner-network/common/process';
 import { originOf } from '@partner-network/common/text';
@@ -62,9 +61,7 @@ export async function startHealth(
   const server = createHttpServer();
   // Probes come every few seconds: only their failures are logged.
   const site = { routes, log: log.child({}, { level: 'warn' }), notFound };
-  const { close } = serveSite(server, site, {
-    room: { connections: operatorsWithin(openFileLimit()), unreadCharacters: httpBounds.unreadCharacters },
-  });
+  const { close } = serveSite(server, site, undefined, operatorsWithin(openFileLimit()));
   const url = originOf(host, await listen(server, host, port, '--ops-port'));
   return {
     url,

@@ -2,20 +2,18 @@
 import { connect, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
 import { basePath } from '@partner-network/contract/operations';
-import { httpBounds } from '../../common/src/bounds/http.ts';
 import type { MetricName } from '../../common/src/observability/catalogue.ts';
 import { createCaller } from '../../testkit/fixtures/http.ts';
 import { watchedLog } from '../../testkit/watch/logs.ts';
 import type { Exchange, Route } from '../src/handle.ts';
 import type { Overload } from '../src/overload.ts';
 import { createRequestMetrics } from '../src/request-metrics.ts';
-import type { Room } from '../src/server/connections.ts';
 import { createHttpServer, listen, serveSite } from '../src/server/server.ts';
 
 interface Choices {
   /** Routes besides the page of brands and the short file, or in their place. */
   readonly routes?: Readonly<Record<string, Route>>;
-  readonly room?: Partial<Room>;
+  readonly connections?: number;
   readonly overload?: Overload;
 }
 
@@ -50,16 +48,16 @@ export function heldPage() {
   return { routes: { [brands]: route }, asked: asked.promise, release: held.resolve };
 }
 
-export async function startSite(t: TestContext, { routes, room, overload }: Choices = {}) {
+export async function startSite(t: TestContext, { routes, connections, overload }: Choices = {}) {
   const { log, logs, lines } = watchedLog();
   const server = createHttpServer();
   const requests = createRequestMetrics();
   const all = { [brands]: pageAfter(() => {}), [shortFile]: { answer: async () => 'x' }, ...routes };
-  const { connections, unreadCharacters } = httpBounds;
   const { metrics, ...served } = serveSite(
     server,
     { routes: new Map(Object.entries(all)), log, requests },
-    { room: { connections, unreadCharacters, ...room }, overload },
+    overload,
+    connections,
   );
   const port = await listen(server, '127.0.0.1', 0, '--port');
   const caller = createCaller(port);

@@ -37,13 +37,6 @@ function closeAfterBody(socket: Socket, { latest }: Connection): void {
   });
 }
 
-/** What all connections together may use. */
-export interface Room {
-  readonly connections: number;
-  /** Characters of responses that clients asked for and have not read. */
-  readonly unreadCharacters: number;
-}
-
 type Reason = 'silent' | 'idle' | 'refused' | 'unread' | 'ahead';
 
 /**
@@ -54,11 +47,11 @@ type Reason = 'silent' | 'idle' | 'refused' | 'unread' | 'ahead';
 export class Connections {
   readonly metrics = [
     metric('partner_network_connections', () => this.#all.size),
-    metric('partner_network_connections_limit', () => this.#room.connections),
+    metric('partner_network_connections_limit', () => this.#mostConnections),
     metric('partner_network_connections_closed_total', () => this.#closed),
   ];
 
-  readonly #room: Room;
+  readonly #mostConnections: number;
   readonly #log: Logger;
   /** A flood of connections must not flood the log. */
   readonly #closures = createFailureLog({ remindMs: httpBounds.connectionsLogMs });
@@ -72,8 +65,8 @@ export class Connections {
   #unreadCharacters = 0;
   #requestsAhead = 0;
 
-  constructor(server: Server, room: Room, log: Logger) {
-    this.#room = room;
+  constructor(server: Server, mostConnections: number, log: Logger) {
+    this.#mostConnections = mostConnections;
     this.#log = log;
     server.on('connection', (socket) => this.#open(socket));
   }
@@ -106,7 +99,7 @@ export class Connections {
     this.#unreadCharacters += characters;
     for (const [reader, kept] of this.#unread) {
       // The newest response alone may be as large as a page can get.
-      if (this.#unreadCharacters <= this.#room.unreadCharacters || reader === socket) break;
+      if (this.#unreadCharacters <= httpBounds.unreadCharacters || reader === socket) break;
       if (kept > 0) this.#close(reader, 'unread');
     }
   }
@@ -121,7 +114,7 @@ export class Connections {
   }
 
   #open(socket: Socket): void {
-    if (this.#all.size >= this.#room.connections) this.#makeRoom(socket);
+    if (this.#all.size >= this.#mostConnections) this.#makeRoom(socket);
     if (socket.destroyed) return;
     const connection: Connection = { requests: 0, unanswered: 0, isEnding: false };
     this.#all.set(socket, connection);

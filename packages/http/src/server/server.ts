@@ -5,11 +5,12 @@ import { type AddressInfo, Server as ListenerOnly, type Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { httpBounds } from '@partner-network/common/bounds/http';
 import { OperatorError } from '@partner-network/common/errors';
+import { connectionsWithin, openFileLimit } from '@partner-network/common/process';
 import type { Logger } from 'pino';
 import { answer as answerByRoute, type Site } from '../handle.ts';
 import type { Overload } from '../overload.ts';
 import { headerValues, isWellFormed } from '../request.ts';
-import { type Connection, Connections, isOver, type Room } from './connections.ts';
+import { type Connection, Connections, isOver } from './connections.ts';
 import { answerSocketErrors } from './socket-errors.ts';
 
 /**
@@ -38,16 +39,18 @@ export function createHttpServer(bodyMs = 0): Server {
   return server;
 }
 
-/** Operators' requests are not limited by overload. */
-interface Limits {
-  readonly room: Room;
-  readonly overload?: Pick<Overload, 'begin'> | undefined;
-}
-
-/** Answers every request by its route. Data that is not a request gets an error response of the same form. */
-export function serveSite(server: Server, site: Site, { room, overload }: Limits) {
+/**
+ * Answers every request by its route. Data that is not a request gets an error response of the same form.
+ * Operators' requests are not limited by overload.
+ */
+export function serveSite(
+  server: Server,
+  site: Site,
+  overload?: Pick<Overload, 'begin'>,
+  mostConnections = connectionsWithin(openFileLimit()),
+) {
   const { log, requests, answer = answerByRoute } = site;
-  const connections = new Connections(server, room, log);
+  const connections = new Connections(server, mostConnections, log);
   let isDraining = false;
 
   function begin(socket: Socket, request: IncomingMessage, response: ServerResponse): void {

@@ -13,7 +13,7 @@ import { ask, brands, head, heldPage, pageAfter, shortFile, startSite } from '..
 
 test('a client is answered while any number of connections are open without a request', async (t) => {
   const { call, disconnect, open, count, closedFor, lines } = await startSite(t, {
-    room: { connections: 50 },
+    connections: 50,
   });
   assert.equal((await call(shortFile)).status, 200);
   const slow = Array.from({ length: 500 }, () => open('GET / HTTP/1.1\r\nX: '));
@@ -31,7 +31,7 @@ test('a client is answered while any number of connections are open without a re
 });
 
 test('of connections with answered requests, the longest idle connection is closed', async (t) => {
-  const { open, closedFor } = await startSite(t, { room: { connections: 2 } });
+  const { open, closedFor } = await startSite(t, { connections: 2 });
   const [older, newer] = [open(ask(shortFile)), open()];
   await once(older, 'data');
   newer.write(ask(shortFile));
@@ -44,7 +44,7 @@ test('of connections with answered requests, the longest idle connection is clos
 
 test('a connection that waits for a response stays open', async (t) => {
   const { routes, asked, release } = heldPage();
-  const { open, closedFor } = await startSite(t, { room: { connections: 1 }, routes });
+  const { open, closedFor } = await startSite(t, { connections: 1, routes });
   const busy = open(ask());
   await asked;
   await once(open(ask(shortFile)), 'close');
@@ -56,7 +56,7 @@ test('a connection that waits for a response stays open', async (t) => {
 test('of connections with an unread response, also of a file, the oldest is closed', async (t) => {
   const file = Buffer.alloc(20_000_000);
   const routes = { '/assets/file': { answer: async () => file } };
-  const { open, closedFor } = await startSite(t, { room: { connections: 2 }, routes });
+  const { open, closedFor } = await startSite(t, { connections: 2, routes });
   const [older, newer] = [open(ask('/assets/file')), open()];
   await once(older, 'readable');
   newer.write(ask('/assets/file'));
@@ -70,8 +70,10 @@ test('of connections with an unread response, also of a file, the oldest is clos
 
 test('unread responses take no more than their limit of memory: the oldest are closed', async (t) => {
   const large = 'x'.repeat(20_000_000);
+  const { unreadCharacters } = httpBounds;
+  Object.assign(httpBounds, { unreadCharacters: 1.5 * large.length });
+  t.after(() => Object.assign(httpBounds, { unreadCharacters }));
   const { open, closedFor, logs } = await startSite(t, {
-    room: { unreadCharacters: 1.5 * large.length },
     routes: {
       '/assets/large': { answer: async () => large },
       '/assets/file': { answer: async () => Buffer.from(large) },
@@ -181,8 +183,8 @@ test('a connection that cannot be accepted does not end the process', async (t) 
 
 test('a response that is counted after its end counts until the next response on its connection ends', () => {
   const server = new EventEmitter() as unknown as ConstructorParameters<typeof Connections>[0];
-  const room = { connections: 10, unreadCharacters: 1_000 };
-  const connections = new Connections(server, room, watchedLog().log);
+  const most = httpBounds.unreadCharacters;
+  const connections = new Connections(server, 10, watchedLog().log);
   const connected = () => {
     const socket = Object.assign(new EventEmitter(), {
       writableLength: 1,
@@ -196,14 +198,14 @@ test('a response that is counted after its end counts until the next response on
   connections.startRequest(socket, connection);
   connections.endRequest(socket, connection);
   connections.startRequest(socket, connection);
-  connections.keepUnread(socket, 900);
-  connections.keepUnread(socket, 900);
+  connections.keepUnread(socket, 0.9 * most);
+  connections.keepUnread(socket, 0.9 * most);
   connections.endRequest(socket, connection);
 
   const readers = [connected(), connected()];
   for (const reader of readers) {
     connections.startRequest(reader.socket, reader.connection);
-    connections.keepUnread(reader.socket, 450);
+    connections.keepUnread(reader.socket, 0.45 * most);
   }
   assert.ok(readers.every((reader) => connections.of(reader.socket) === reader.connection));
 });

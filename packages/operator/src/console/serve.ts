@@ -1,5 +1,3 @@
-/** Serves the administrative API and the console until a signal arrives. */
-import { httpBounds } from '@partner-network/common/bounds/http';
 import { adminBounds } from '@partner-network/common/bounds/operator';
 import type { Output } from '@partner-network/common/command-line/command';
 import { createLog } from '@partner-network/common/observability/log';
@@ -9,12 +7,7 @@ import {
   readMetrics,
   watchThisProcess,
 } from '@partner-network/common/observability/metric';
-import {
-  connectionsWithin,
-  createStopSignal,
-  openFileLimit,
-  ownVersion,
-} from '@partner-network/common/process';
+import { createStopSignal, ownVersion } from '@partner-network/common/process';
 import { originOf } from '@partner-network/common/text';
 import { adminBasePath, adminOperations } from '@partner-network/contract/admin/operations';
 import { adminLimits } from '@partner-network/contract/limits';
@@ -87,9 +80,7 @@ export async function openAdmin(
   const console = createConsole({ ...parts, store, box, journal, log, examine });
   const routes = createAdminRoutes(parts, console, isOnlyLocal);
   const site = { routes, log, requests, notFound: unknownPath };
-  const { unreadCharacters } = httpBounds;
-  const room = { connections: connectionsWithin(openFileLimit()), unreadCharacters };
-  const http = serveSite(server, site, { room });
+  const http = serveSite(server, site);
   await listen(server, host, port, portFlag);
   opened.defer(http.close);
   return {

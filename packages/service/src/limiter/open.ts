@@ -48,10 +48,9 @@ function metricsOf(limiters: readonly NamedLimiter[], link: RedisLink | undefine
 }
 
 function decisionsOf([operation, { tallies }]: NamedLimiter): Reading[] {
-  return tallies.flatMap(({ source, admitted, refused }) => [
-    { labels: { operation, source, outcome: 'admitted' }, value: admitted },
-    { labels: { operation, source, outcome: 'refused' }, value: refused },
-  ]);
+  return tallies.flatMap(({ source, ...counts }) =>
+    Object.entries(counts).map(([outcome, value]) => ({ labels: { operation, source, outcome }, value })),
+  );
 }
 
 /** The sum of the decisions with source `local`, which `decisionsOf` has by outcome. */

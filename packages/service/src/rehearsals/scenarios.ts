@@ -79,9 +79,8 @@ export const rehearsalsBounds = {
   hammerMs: 50,
   /** Milliseconds by which a timer for a few milliseconds may be early: Node counts whole milliseconds. */
   timerStepMs: 1,
-  /** Milliseconds until a stalled connection is closed, and the number of stalled connections. */
+  /** Milliseconds until a stalled connection is closed. */
   stallMs: 30_000,
-  stalls: 100,
 };
 
 export type RehearsalsBounds = Readonly<Record<keyof typeof rehearsalsBounds, number>>;

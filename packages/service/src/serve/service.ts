@@ -1,7 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { httpBounds } from '@partner-network/common/bounds/http';
 import { type MetricRead, readMetrics, watchThisProcess } from '@partner-network/common/observability/metric';
-import { connectionsWithin, openFileLimit } from '@partner-network/common/process';
 import { originOf } from '@partner-network/common/text';
 import type { Route, Site } from '@partner-network/http/handle';
 import { Overload } from '@partner-network/http/overload';
@@ -99,14 +97,10 @@ export async function openService(
     demoKey: choices.demoKey,
     nowMs: Date.now,
   };
-  const room = {
-    connections: connectionsWithin(openFileLimit()),
-    unreadCharacters: httpBounds.unreadCharacters,
-  };
   const routes = tracing ? tracedRoutes(createApp(tracedParts(parts, tracing)), tracing) : createApp(parts);
   const site = { routes, log, requests };
   // Before `listen`: a worker can get a connection before `listen` resolves.
-  const http = serveSite(server, (await choices.wrap?.(site, store)) ?? site, { room, overload });
+  const http = serveSite(server, (await choices.wrap?.(site, store)) ?? site, overload);
   await choices.beforeRequests?.();
   await listen(server, host, port, '--port');
   opened.defer(http.close);

@@ -1,5 +1,4 @@
 /** Traces by OpenTelemetry. Loaded only if a collector is configured. */
-
 import { readFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { Agent as TlsAgent } from 'node:https';
@@ -22,7 +21,6 @@ import {
 import {
   AlwaysOnSampler,
   BatchSpanProcessor,
-  type ReadableSpan,
   type SpanExporter,
   type SpanProcessor,
   TracerProvider,
@@ -100,7 +98,7 @@ export function openTracing(
     /** Sends the remaining spans, for at most `closeMs`. */
     close: async () => {
       // Lost spans are logged by the delivery.
-      await within(tracingBounds.closeMs, provider.shutdown(), () => new Error()).catch(() => {});
+      await within(tracingBounds.closeMs, provider.shutdown(), Error).catch(() => {});
       agent.destroy();
     },
   };
@@ -159,24 +157,21 @@ export function createDelivery(
     });
   }
 
-  type Result = Parameters<Parameters<SpanExporter['export']>[1]>[0];
-
   /** Sends a batch. The exporter times out if the collector is silent, not if its answer never ends. */
-  async function send(spans: ReadableSpan[]): Promise<Result> {
+  const send: SpanExporter['export'] = (spans, done) => {
     waiting -= spans.length;
-    const answer = new Promise<Result>((resolve) => exporter.export(spans, resolve));
+    const answer = new Promise<Parameters<typeof done>[0]>((resolve) => exporter.export(spans, resolve));
     const late = () => new Error('the response takes too long');
-    const failed = (error: Error) => ({ code: 1, error });
-    const result = await within(tracingBounds.answerMs, answer, late).catch(failed);
-    if (result.error !== undefined) lose(spans.length, reasonOf(result.error));
-    return result;
-  }
+    void within(tracingBounds.answerMs, answer, late)
+      .catch((error: Error) => ({ code: 1, error }))
+      .then((result) => {
+        if (result.error !== undefined) lose(spans.length, reasonOf(result.error));
+        done(result);
+      });
+  };
 
   const batches = new BatchSpanProcessor({
-    exporter: {
-      export: (spans, done) => void send(spans).then(done),
-      shutdown: () => exporter.shutdown(),
-    },
+    exporter: { export: send, shutdown: () => exporter.shutdown() },
     maxQueueSize: tracingBounds.waiting,
     maxExportBatchSize: tracingBounds.batch,
     scheduledDelayMillis: tracingBounds.delayMs,

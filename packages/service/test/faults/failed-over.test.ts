@@ -15,20 +15,6 @@ async function firstName({ brands }: ServedSandbox): Promise<string | undefined>
   return undefined;
 }
 
-for (const [fault, end] of [
-  ['is killed', 'kill'],
-  ['freezes', 'freeze'],
-] as const) {
-  rareFaultTest(`if the primary ${fault}, the standby is used once it is promoted`, async (t) => {
-    const { primary, standby } = await startPair(t);
-    const load = await loadOn(t, urlOf(primary, standby));
-    await primary[end]();
-    await load.fails();
-    await promote(standby);
-    await load.recovers();
-  });
-}
-
 rareFaultTest('a fail-over without any requests is complete when the next request comes', async (t) => {
   const { primary, standby } = await startPair(t);
   const served = await serveOn(t, urlOf(primary, standby));

@@ -114,23 +114,17 @@ function addIdle(partners: ReturnType<typeof createAdmissions>, count: number, n
   for (let added = 0; added < count; added += 1) partners.of(`idle ${added}`, now);
 }
 
-test('a sweep keeps a partner while one of its admissions counts', () => {
+test('once there are many partners, a sweep removes those without an admission that counts', () => {
   const partners = createAdmissions();
-  const admitted = partners.of('admitted', 0);
-  record(admitted, 1, 0);
-  addIdle(partners, limiterBounds.sweepPartners, windowMs - 1);
-  assert.equal(partners.of('admitted', windowMs - 1), admitted);
-});
-
-test('a sweep removes idle partners, once there are many partners', () => {
-  const partners = createAdmissions();
-  const idle = ['admitted', 'new'].map((name) => [name, partners.of(name, 0)] as const);
-  record(idle[0]![1], 1, 0);
-  addIdle(partners, limiterBounds.sweepPartners - idle.length, windowMs);
-  for (const [name, admissions] of idle)
-    assert.equal(partners.of(name, windowMs), admissions, 'not yet many');
+  const places = ['past', 'idle', 'counting'].map((name) => partners.of(name, 0));
+  const kept = (now: number) =>
+    ['past', 'idle', 'counting'].map((name, index) => partners.of(name, now) === places[index]);
+  record(places[0]!, 1, 0);
+  record(places[2]!, 1, 1);
+  addIdle(partners, limiterBounds.sweepPartners - places.length, windowMs);
+  assert.deepEqual(kept(windowMs), [true, true, true], 'not yet many');
   partners.of('one more', windowMs);
-  for (const [name, admissions] of idle) assert.notEqual(partners.of(name, windowMs), admissions, name);
+  assert.deepEqual(kept(windowMs), [false, false, true]);
 });
 
 test('the next sweep comes at twice the number of partners that were left', () => {

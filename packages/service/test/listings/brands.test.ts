@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { importValues } from '../../../operator/src/ingest/import.ts';
 import { acmeBrands, createdAt, keys } from '../../../testkit/fixtures/fixture.ts';
-import { errorsOf } from '../../../testkit/fixtures/http.ts';
 import { wholeFile } from '../../../testkit/servers/postgres.ts';
 import { publicUrl, startTestService } from '../../../testkit/service/service.ts';
 import { newApiKey } from '../../src/auth.ts';
@@ -53,29 +52,6 @@ test('reference_id restricts to brands with exactly this value', async () => {
   assert.deepEqual(await idsFor('?reference_id=ref+one'), ['b1'], 'a plus is a space');
   assert.deepEqual(await idsFor('?reference_id=ref%20one'), ['b1']);
   assert.deepEqual(await idsFor('?reference_id=Shared'), [], 'case matters');
-});
-
-test('reports all faults: known parameters in table order, then unknown ones in request order', async () => {
-  const { brands } = shared;
-  const answer = await brands('?zebra=1&reference_id=&limit=x&apple=2&cursor=', { key: keys.acme });
-  const found = errorsOf(answer).map(({ code, field }) => `${code} ${field}`);
-  assert.deepEqual(
-    [answer.status, ...found],
-    [
-      ...[400, 'VALUE_EMPTY cursor', 'EXPECTED_INTEGER limit', 'VALUE_EMPTY reference_id'],
-      ...['UNKNOWN_QUERY_PARAMETER zebra', 'UNKNOWN_QUERY_PARAMETER apple'],
-    ],
-  );
-});
-
-test('suggests the nearest parameter if its name is close', async () => {
-  const { brands } = shared;
-  const detailOf = async (query: string) => errorsOf(await brands(query, { key: keys.acme }))[0]?.detail;
-  const detail = await detailOf('?refrence_id=1');
-  assert.equal(detail, 'Remove the unknown parameter refrence_id, or rename it to reference_id.');
-  for (const name of ['customer_id', 'customer']) {
-    assert.equal(await detailOf(`?${name}=1`), `Remove the unknown parameter ${name}.`);
-  }
 });
 
 test('never repeats a key that was sent as a parameter or as its name, whole or in part', async () => {

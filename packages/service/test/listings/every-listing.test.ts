@@ -5,10 +5,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { filtersOf, listingByName } from '@partner-network/contract/operations';
 import { httpBounds } from '../../../common/src/bounds/http.ts';
 import { storeBounds } from '../../../common/src/bounds/store.ts';
-import { byTest, createdAt, keys } from '../../../testkit/fixtures/fixture.ts';
+import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { assertRefused, assertUnavailable, errorsOf } from '../../../testkit/fixtures/http.ts';
 import type { Lifetime } from '../../../testkit/fixtures/lifetime.ts';
-import { until } from '../../../testkit/fixtures/until.ts';
 import { wholeFile } from '../../../testkit/servers/postgres.ts';
 import type { TestDatabase } from '../../../testkit/service/database.ts';
 import { startTestService } from '../../../testkit/service/service.ts';
@@ -58,32 +57,11 @@ for (const [listing, query, keyWithScope, keyWithoutScope] of listings) {
       }
     });
 
-    test('answers an expired, revoked or live key with its code', async () => {
-      for (const [key, code] of [
-        [keys.acmeExpired, 'API_KEY_EXPIRED'],
-        [keys.acmeRevoked, 'API_KEY_REVOKED'],
-        [keys.live, 'API_KEY_ENVIRONMENT_MISMATCH'],
-      ] as const) {
-        const answer = await list(query, { key });
-        assertRefused(answer, 401, code);
-        assert.equal(answer.headers['www-authenticate'], 'Bearer');
-        assert.equal(errorsOf(answer)[0]!.category, 'API_KEY_ERROR');
-      }
-    });
-
     test('checks the scope before the parameters, and names the scope that the key lacks', async () => {
       for (const anyQuery of [query, '?limit=x']) {
         const answer = await list(anyQuery, { key: keyWithoutScope });
         assertRefused(answer, 403, 'INSUFFICIENT_SCOPES');
         assert.ok(errorsOf(answer)[0]!.detail.includes(listingByName[listing].permission));
-      }
-    });
-
-    test('neither the answer nor the log contains the key', async () => {
-      for (const key of [keys.acme, keys.neverIssued, keys.live, keys.acmeRevoked]) {
-        const { text, headers } = await list(query, { key });
-        const seen = text + JSON.stringify(headers) + shared.logs();
-        assert.ok(!seen.includes(key) && !seen.includes(key.slice(8, 40)));
       }
     });
 
@@ -104,71 +82,13 @@ for (const [listing, query, keyWithScope, keyWithoutScope] of listings) {
       assertRefused(await list(`${query}&cursor=${cursor}`), 401, 'UNAUTHORIZED');
     });
 
-    test('refuses every key of a disabled partner, until the partner is enabled again', async (t) => {
-      const { [listing]: list, store } = await startTestService(t);
-      assertRefused(await list(query, { key: keys.closed }), 403, 'PARTNER_DISABLED');
-      await store.setPartnerDisabled('closed', undefined, byTest);
-      assert.notEqual(errorsOf(await list(query, { key: keys.closed }))?.[0]?.code, 'PARTNER_DISABLED');
-    });
-
-    test('a malformed key never reaches the database; other invalid keys cost the same query', async (t) => {
-      const calls: string[] = [];
-      const { [listing]: list } = await startTestService(t, {
-        reads: async ({ store }) => {
-          const named = Object.entries(store).map(([name, part]) => {
-            const called = (...values: unknown[]) => {
-              calls.push(name);
-              return part(...values);
-            };
-            return [name, typeof part === 'function' ? called : part];
-          });
-          return Object.fromEntries(named);
-        },
-      });
-      calls.length = 0;
-      for (const key of [`${keys.acme.slice(0, -1)}!`, keys.live, 'x']) await list(query, { key });
-      assert.deepEqual(calls, []);
-      for (const key of [keys.neverIssued, keys.acmeRevoked, keys.acmeExpired, keys.closed]) {
-        calls.length = 0;
-        await list(query, { key });
-        assert.deepEqual(calls, ['findKey']);
-      }
-    });
-
-    test('a key that is revoked is refused within a second', async (t) => {
-      const { [listing]: list, store } = await startTestService(t);
-      assert.equal((await list(query, { key: keys.acme })).status, 200);
-      await store.revokeKey('KEY_0', createdAt, byTest);
-      await until(1_000, async () => (await list(query, { key: keys.acme })).status === 401);
-      assertRefused(await list(query, { key: keys.acme }), 401, 'API_KEY_REVOKED');
-    });
-
     async function startLimited(t: Lifetime, rate: number) {
-      const clock = { ms: 5_000 };
-      const limiters = { [listing]: createMemoryLimiter(rate, () => clock.ms) };
-      return { list: (await startTestService(t, { limiters }))[listing], clock };
+      const limiters = { [listing]: createMemoryLimiter(rate, () => 5_000) };
+      return (await startTestService(t, { limiters }))[listing];
     }
 
-    test('refuses a request over the rate, and says exactly when to retry', async (t) => {
-      const { list, clock } = await startLimited(t, 3);
-      for (const left of [2, 1, 0]) {
-        const answer = await list(query, { key: keys.acme });
-        assert.equal(answer.status, 200);
-        assert.equal(answer.headers.ratelimit, `"${listing}";r=${left};t=1`);
-        clock.ms += 100.25;
-      }
-      const refused = await list(query, { key: keys.acme });
-      assertRefused(refused, 429, 'RATE_LIMITED');
-      assert.equal(refused.headers['ratelimit-policy'], `"${listing}";q=3;w=1`);
-      assert.equal(refused.headers.ratelimit, `"${listing}";r=0;t=1`);
-      assert.deepEqual([refused.headers['retry-after'], refused.headers['retry-after-ms']], ['1', '700']);
-      clock.ms += Number(refused.headers['retry-after-ms']);
-      assert.equal((await list(query, { key: keys.acme })).status, 200);
-      assertRefused(await list(query, { key: keys.acme }), 429, 'RATE_LIMITED');
-    });
-
     test('all keys of a partner count together, and those of other partners do not', async (t) => {
-      const { list } = await startLimited(t, 2);
+      const list = await startLimited(t, 2);
       assert.equal((await list(query, { key: keys.acme })).status, 200);
       assert.equal((await list(query, { key: keyWithScope })).status, 200);
       assertRefused(await list(query, { key: keyWithScope }), 429, 'RATE_LIMITED');
@@ -176,7 +96,7 @@ for (const [listing, query, keyWithScope, keyWithoutScope] of listings) {
     });
 
     test('wrong parameters and HEAD count, and what fails before the limiter does not', async (t) => {
-      const { list } = await startLimited(t, 2);
+      const list = await startLimited(t, 2);
       for (const answer of [
         await list(query, { key: keyWithoutScope }),
         await list(query, { method: 'OPTIONS' }),

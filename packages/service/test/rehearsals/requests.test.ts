@@ -65,30 +65,6 @@ test('a path of a rehearsal answers as the path itself', async (t) => {
   assert.match(await service.raw(twice), /HTTP\/1\.1 200 .*HTTP\/1\.1 500 /s);
 });
 
-test('data that does not become a request is answered as for the path itself', async (t) => {
-  const service = await startTestService(t, { rehearsals: {} });
-  const lines = ['BREW /PATH HTTP/1.1', 'CONNECT /PATH HTTP/1.1', 'GET /PATH?limit=\xff HTTP/1.1'];
-  for (const line of lines) {
-    const ask = async (path: string) => {
-      const received = await service.raw(
-        Buffer.from(`${line.replace('/PATH', path)}\r\nHost: a\r\n\r\n`, 'latin1'),
-      );
-      return received.replace(/X-Request-Id: .*|Date: .*/g, '');
-    };
-    const usual = await ask('/network/v1/brands');
-    assert.match(usual, /^HTTP\/1\.1 40[05] /);
-    assert.equal(await ask('/rehearsals/steady.x/network/v1/brands'), usual, line);
-  }
-});
-
-test('HTTP/1.0 gets the same faults', async (t) => {
-  const service = await startTestService(t, { rehearsals: {} });
-  const line = 'GET /rehearsals/server-error/network/v1/brands HTTP/1.0';
-  const request = `${line}\r\nAuthorization: Bearer ${key}\r\n\r\n`;
-  assert.match(await service.raw(request), /^HTTP\/1\.1 200 /);
-  assert.match(await service.raw(request), /^HTTP\/1\.1 500 /);
-});
-
 test('a verdict needs a valid key of any scope', async (t) => {
   const service = await startTestService(t, { rehearsals: {} });
   const path = '/rehearsals/steady.a?any=query';

@@ -104,19 +104,6 @@ test('names no statement and sends no setting of a session when they are off', l
   assert.ok(served.sent().flatMap(({ bound }) => bound).length > 20);
 });
 
-test('opens up to its limit of connections under load, and no more', limits, async (t) => {
-  for (const [variables, most] of [
-    [{ DATABASE_CONNECTIONS: '3' }, 3],
-    [{}, postgresBounds.connections],
-  ] as const) {
-    const served = await serve(t, variables);
-    const crowd = () => Promise.all(Array.from({ length: 40 }, () => served.brands('', { key: keys.acme })));
-    while (served.sentInPool().length < most) await crowd();
-    await crowd();
-    assert.equal(served.sentInPool().length, most);
-  }
-});
-
 test('connects to each replica of a comma-separated list', limits, async (t) => {
   const replicas = [await proxyToServer(t), await proxyToServer(t)];
   const served = await serve(t, { DATABASE_REPLICA_URLS: replicas.map(urlOf).join() });

@@ -1,4 +1,4 @@
-/** Tracing in a process of its own: which files it loads, and whether it ends. */
+/** Tracing in a process of its own: what it sends, and whether it ends. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
@@ -6,36 +6,16 @@ import { fixtureLine, serveSandbox } from '../../../testkit/fixtures/served.ts';
 import { startCollector } from '../../../testkit/servers/collector.ts';
 import { fixtureDatabase } from '../../../testkit/service/database.ts';
 
-/** Prints the name of every file of OpenTelemetry that is loaded on standard error. */
-const watchLoading = `--import=data:text/javascript,${encodeURIComponent(`
-  import { registerHooks } from 'node:module';
-  registerHooks({
-    load(url, context, next) {
-      if (url.includes('@opentelemetry')) process.stderr.write('LOADED ' + url + '\\n');
-      return next(url, context);
-    },
-  });
-`)}`;
-
 type Variables = Readonly<Record<string, string>>;
 
-function serveWatched(t: TestContext, database: string, variables: Variables, ...flags: string[]) {
-  return serveSandbox(t, database, flags, { variables: { NODE_OPTIONS: watchLoading, ...variables } });
+function serveWith(t: TestContext, database: string, variables: Variables, ...flags: string[]) {
+  return serveSandbox(t, database, flags, { variables });
 }
 
 async function serveFixture(t: TestContext, variables: Variables) {
   const { database } = await fixtureLine(t);
-  return serveWatched(t, database, variables, '--brands-rate', '0');
+  return serveWith(t, database, variables, '--brands-rate', '0');
 }
-
-test('without a collector nothing of OpenTelemetry is loaded, and no line names a trace', async (t) => {
-  const { brands, signal, ended, texts } = await serveFixture(t, { OTEL_TRACES_SAMPLER: 'always_on' });
-  assert.equal((await brands('', { key: keys.acme })).status, 200);
-  signal('SIGINT');
-  assert.equal(await ended, 0);
-  assert.doesNotMatch(texts().stderr, /LOADED/);
-  assert.doesNotMatch(texts().stdout, /trace_id/);
-});
 
 test('each worker sends all of its spans, with the settings of the variables', async (t) => {
   const collector = await startCollector(t);
@@ -46,7 +26,7 @@ test('each worker sends all of its spans, with the settings of the variables', a
     OTEL_SERVICE_NAME: 'network-of-ours',
     OTEL_RESOURCE_ATTRIBUTES: 'k8s.pod.name=pod-1',
   };
-  const { brands, signal, ended, texts } = await serveWatched(t, database, variables, '--workers', '2');
+  const { brands, signal, ended } = await serveWith(t, database, variables, '--workers', '2');
   const answers = await Promise.all(Array.from({ length: 10 }, () => brands('', { key: keys.acme })));
   signal('SIGINT');
   assert.equal(await ended, 0);
@@ -63,7 +43,6 @@ test('each worker sends all of its spans, with the settings of the variables', a
   }
   assert.equal(new Set(traces.map(([request]) => request!.resource['service.instance.id'])).size, 2);
   assert.equal(collector.headers()[0]!['api-key'], 'secret-of-the-collector');
-  assert.match(texts().stderr, /LOADED/);
 });
 
 test('a collector that never ends its answer delays nothing, and is logged once', async (t) => {

@@ -131,18 +131,6 @@ test('an admission counts for a second, also after the clock was set back', need
   );
 });
 
-test('partners, operations and environments are counted apart', needsRedis, async (t) => {
-  const url = await redisUrl(t);
-  const partner = randomUUID();
-  const choices = [{}, { operation: 'balances' }, { environment: 'production' }] as const;
-  for (const choice of choices) {
-    const limiter = await openLimiter(t, url, { ...choice, rate: 1 });
-    assert.equal((await limiter.admit(partner)).isAdmitted, true);
-    assert.equal((await limiter.admit(partner)).isAdmitted, false);
-    assert.equal((await limiter.admit(`${partner}:other`)).isAdmitted, true);
-  }
-});
-
 test('Redis receives environment, operation and partner, and never an API key', needsOwnRedis, async (t) => {
   const { url } = await startRedis(t);
   const commands = await monitored(t, url);

@@ -4,12 +4,12 @@ import type { Row } from './statement.ts';
 /** How long a deletion is remembered after its import. */
 const deletionDays = 90;
 
-/** How an engine reads, compares and counts. */
+/** How an engine reads and compares. */
 export interface Dialect {
   /** The greatest of several values. */
   readonly greatest: 'greatest' | 'max';
-  /** Is false, and counts a line that is older than the stored record. */
-  readonly countStale: string;
+  /** Selects the staged line of each key that counts. */
+  newest(key: string): string;
   /** The time that number of days ago. */
   daysAgo(days: number): string;
   /** A column of `staged` or `decided` in the type of the stored one. */
@@ -22,8 +22,8 @@ export interface Dialect {
 
 interface Decision {
   readonly overwrites: boolean;
-  /** Whether an id is repeated. */
-  readonly hasRepeats: boolean;
+  /** Whether all rows are in the order of the table, and no id is repeated. */
+  readonly isSorted: boolean;
   /** Whether any deletion or erasure is remembered. */
   readonly hasGone: boolean;
 }
@@ -40,20 +40,6 @@ export class RecordStatements {
     this.#columns = importColumns[kind];
   }
 
-  /**
-   * Inserts rows, and replaces existing ones where the condition holds, except their creation time. The
-   * primary key finds the stored row, so no plan depends on the table's statistics.
-   */
-  #upsert(rows: string, condition: string): string {
-    const { content, all } = this.#columns;
-    const updates = [...content, 'updated_at'].map((column) => `${column} = excluded.${column}`);
-    return `
-    insert into ${this.#kind} (${all.join(', ')})
-    ${rows}
-    on conflict (${this.#columns.key}) do update set ${updates.join(', ')}
-    where ${condition}`;
-  }
-
   /** Whether a line that is not stale changes a record: its content differs, or it gives a newer time. */
   #isChange(line: string, stored: string, isTimed: string): string {
     // JSON is compared as text, with sorted keys: Postgres has no equality for it.
@@ -63,23 +49,6 @@ export class RecordStatements {
       this.#columns.content.map((column) => asText(table, column)).join(', ');
     return `((${content(line)}) is distinct from (${content(stored)})
     or (${isTimed} and ${line}.updated_at > ${stored}.updated_at))`;
-  }
-
-  /** Upserts rows that all give `updated_at`, or rows without it: an upsert cannot read `is_timed`. */
-  upsertRows(rows: string, isTimed: boolean): string {
-    const isOlder = `excluded.updated_at < ${this.#kind}.updated_at`;
-    const condition = `case when ${isOlder} then ${this.#dialect.countStale}
-      else ${this.#isChange('excluded', this.#kind, String(isTimed))} end`;
-    return this.#upsert(rows, condition);
-  }
-
-  /** Upserts the staged lines that give `updated_at`, or those that do not. */
-  upsertStaged(isTimed: boolean, isSorted: boolean): string {
-    const columns = this.#columns.all.map(this.#dialect.stored);
-    // In the order of ids: two imports cannot deadlock, and SQLite takes a third of the time for a million.
-    const order = isSorted ? '' : `order by ${this.#columns.key}`;
-    const rows = `select ${columns.join(', ')} from staged where is_timed = ${isTimed} ${order}`;
-    return this.upsertRows(rows, isTimed);
   }
 
   /** Selects the time of the erasure of a row's customer, if any. */
@@ -108,20 +77,10 @@ export class RecordStatements {
     return `(${row}.deleted_at is null and (${isNotNewer.join(' or ') || 'false'}))`;
   }
 
-  /** Deletes the staged lines that must not bring a record back. Only for ids that are not repeated. */
-  dropGone(): string {
-    return `delete from staged where ${this.#isGone(false, 'staged')}`;
-  }
-
   /** Deletes the staged lines of erased customers that do not say whether they are newer. Returns them. */
   dropUntimed(): string {
     return `delete from staged where deleted_at is null and not is_timed
     and ${this.#erasedAt('staged')} is not null returning line`;
-  }
-
-  /** Selects a row if an id is repeated. */
-  selectRepeated(): string {
-    return `select 1 from staged group by ${this.#columns.key} having count(*) > 1 limit 1`;
   }
 
   /** The columns of the table `decided`. */
@@ -162,7 +121,7 @@ export class RecordStatements {
    * that must not bring its record back. An older line that overwrites counts as a change of this moment,
    * `now`.
    */
-  decide({ overwrites, hasRepeats, hasGone }: Decision, now: string): string {
+  decide({ overwrites, isSorted, hasGone }: Decision, now: string): string {
     const { identity, content } = this.#columns;
     const own = [...identity, ...content, 'created_at'].map((column) => `n.${column}`).join(', ');
     const isKnown = `(n.updated_at < stored.updated_at or n.updated_at <= ${this.#deletedAt('n')})`;
@@ -174,27 +133,29 @@ export class RecordStatements {
     const kept = this.#outcome(overwrites);
     const isGone = this.#isGone(overwrites, 'n');
     const outcome = hasGone ? `case when ${isGone} then 'stale' else ${kept} end` : kept;
-    const newest = `(
-      select *, row_number() over (
-        partition by ${this.#columns.key}
-        order by coalesce(deleted_at, updated_at) desc, deleted_at is null, line desc
-      ) as place
-      from staged
-    )`;
+    const lines = isSorted ? 'staged' : `(${this.#dialect.newest(this.#columns.key)})`;
     return `
     insert into decided
     select ${own}, ${times}, ${outcome}
-    from ${hasRepeats ? newest : 'staged'} n
-    ${this.#joinStored()}
-    where ${hasRepeats ? 'place = 1' : 'true'}`;
+    from ${lines} n
+    ${this.#joinStored()}`;
   }
 
-  /** Writes the decided records that are written. */
-  writeDecided(): string {
-    const columns = this.#columns.all.map(this.#dialect.stored);
-    const rows = `select ${columns.join(', ')} from decided where outcome = 'written'
-    order by ${this.#columns.key}`;
-    return this.#upsert(rows, 'true');
+  /**
+   * Writes the decided records that are written: inserts new ones, and replaces stored ones except their
+   * creation time. The primary key finds the stored record, so no plan depends on the table's statistics. An
+   * import beside this one may have written a newer record since: it stays, unless this import overwrites.
+   * In the order of ids, two imports cannot deadlock, and SQLite takes a third of the time for a million.
+   */
+  writeDecided(overwrites: boolean): string {
+    const { content, all, key } = this.#columns;
+    const updates = [...content, 'updated_at'].map((column) => `${column} = excluded.${column}`);
+    return `
+    insert into ${this.#kind} (${all.join(', ')})
+    select ${all.map(this.#dialect.stored).join(', ')} from decided where outcome = 'written'
+    order by ${key}
+    on conflict (${key}) do update set ${updates.join(', ')}
+    where ${overwrites ? 'true' : `excluded.updated_at >= ${this.#kind}.updated_at`}`;
   }
 
   /** Remembers deletions, each with the latest time that was given. `rows` selects key, time and `now`. */
@@ -255,16 +216,15 @@ export class RecordStatements {
   }
 
   /**
-   * Selects for the undo file the records that the lines change, in the order of the table: owner, id, old
-   * record. The lines are decided, or staged lines of which none is repeated or overwrites.
+   * Selects for the undo file the records that the decided lines change, in the order of the table: owner,
+   * id, old record.
    */
-  selectUndo(lines: 'decided' | 'staged', isSorted: boolean): string {
+  selectUndo(): string {
     const [owner, id] = this.#columns.identity;
-    const outcome = lines === 'decided' ? 'n.outcome' : this.#outcome(false);
     return `
-    select n.${owner} as owner, n.${id} as id, stored.record from ${lines} n
+    select n.${owner} as owner, n.${id} as id, stored.record from decided n
     ${this.#joinStored()}
-    where ${outcome} in ('written', 'deleted') ${isSorted ? '' : 'order by 1, 2'}`;
+    where n.outcome in ('written', 'deleted') order by 1, 2`;
   }
 
   /** Selects for the undo file the stored records for which a condition holds. */

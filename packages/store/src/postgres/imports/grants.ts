@@ -32,9 +32,7 @@ const writeAll = `
  */
 export function createGrantWrites(query: Query, copies: LocalCopies | undefined): KindWrites {
   return {
-    creates: [],
-    // Repeated ids need no special treatment.
-    hasRepeats: async () => false,
+    tables: [],
     countMissing: async () => ({ missing: 0, stored: 0, share: 0 }),
     deleteMissing: async () => 0,
     write: async (staged) => {

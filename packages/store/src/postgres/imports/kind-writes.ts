@@ -9,8 +9,6 @@ export interface Staged {
   readonly rows: number;
   /** Whether all rows are in the order of the table, and no id is repeated. */
   readonly isSorted: boolean;
-  /** Whether an id may be repeated. */
-  readonly hasRepeats: boolean;
   /** Whether a row might be older than a deletion or an erasure. */
   readonly hasGone: boolean;
   /** Whether one of the rows deletes. */
@@ -25,9 +23,8 @@ export interface Staged {
 
 /** The statements for one kind of records, which read the table `staged`. */
 export interface KindWrites {
-  /** Statements that create other temporary tables. */
-  readonly creates: readonly string[];
-  hasRepeats(): Promise<boolean>;
+  /** The definitions of temporary tables besides `staged`. */
+  readonly tables: readonly string[];
   countMissing(): Promise<Missing>;
   /** Deletes what was not staged and is not newer than `at`. Returns the number. */
   deleteMissing(at: string, undo: UndoFile | undefined): Promise<number>;

@@ -4,7 +4,7 @@
  */
 import type { ImportKind } from '../../port.ts';
 import { deletionsOf, importColumns, sameId } from '../../sql/imports.ts';
-import { lookUp, type Query, type Staged } from './kind-writes.ts';
+import type { Query, Staged } from './kind-writes.ts';
 
 const erased = 'erased_customers';
 
@@ -17,9 +17,6 @@ function copyOf(table: string): string {
 export function readableOn(copies: LocalCopies | undefined): (table: string) => string {
   return copies === undefined ? (table) => table : copyOf;
 }
-
-/** The temporary table with the keys and times of stored records. */
-const times = 'stored_times';
 
 export type LocalCopies = ReturnType<typeof createLocalCopies>;
 
@@ -39,9 +36,10 @@ export function createLocalCopies(kind: ImportKind, query: Query) {
       end loop; end $$`;
   }
 
-  /** Replaces the rows of a temporary table. More owners than can be named are read by one statement. */
-  function bring(into: string, columns: string, table: string, { rows, hasFewOwners }: Staged): string {
-    const copying = `insert into ${into} select ${columns} from ${table}`;
+  /** Replaces the copied rows of a table. More owners than can be named are read by one statement. */
+  function bring(table: string, { rows, hasFewOwners }: Staged): string {
+    const into = copyOf(table);
+    const copying = `insert into ${into} select * from ${table}`;
     // The limit shows the planner how many rows there are.
     const copied = hasFewOwners
       ? forEachOwner('staged', copying)
@@ -54,33 +52,20 @@ export function createLocalCopies(kind: ImportKind, query: Query) {
     truncate ${copyOf(erased)}; insert into ${copyOf(erased)} select * from ${erased}
     where ${owned(erased)} and customer_id in (select customer_id from staged limit ${rows})`;
 
-  const text = 'text collate "C"';
-
   return {
     /** The definitions of the temporary tables. With the primary keys: each row is looked up. */
     tables: [
-      ...[
-        kind,
-        ...(kind === 'grants' ? [] : [deletionsOf(kind)]),
-        ...(kind === 'brands' ? [] : [erased]),
-      ].map((table) => `${copyOf(table)} (like ${table} including indexes)`),
-      `${times} (${owner} ${text}, ${id} ${text}, updated_at timestamptz, primary key (${key}))`,
-    ],
+      kind,
+      ...(kind === 'grants' ? [] : [deletionsOf(kind)]),
+      ...(kind === 'brands' ? [] : [erased]),
+    ].map((table) => `${copyOf(table)} (like ${table} including indexes)`),
     /** Copies the stored records. */
-    bringStored: (staged: Staged) => query(bring(copyOf(kind), '*', kind, staged)),
+    bringStored: (staged: Staged) => query(bring(kind, staged)),
     /** Copies remembered deletions and erasures. */
     bringGone: async (staged: Staged) => {
-      if (kind !== 'grants') {
-        const table = deletionsOf(kind);
-        await query(bring(copyOf(table), '*', table, staged));
-      }
+      if (kind !== 'grants') await query(bring(deletionsOf(kind), staged));
       if (kind !== 'brands') await query(bringErased(staged));
     },
-    /** Counts the staged lines that are older than the stored record. */
-    countStale: (staged: Staged) => `
-      ${bring(times, `${key}, updated_at`, kind, staged)};
-      select count(*) from staged s ${lookUp(times, 'stored', sameId(kind, 'stored', 's'))}
-      where s.updated_at < stored.updated_at`,
     /** Deletes stored records. `rows` is their number. */
     deleteDecided: ({ hasFewOwners }: Staged, rows: number) => {
       const gone = `decided where outcome = 'deleted'`;

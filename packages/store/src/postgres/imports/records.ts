@@ -7,11 +7,7 @@ import { fetched, type KindWrites, lookUp, type Query, type Staged, types } from
 import { type LocalCopies, readableOn } from './local-copies.ts';
 
 /**
- * Writes brands or balances from the table `staged`, in one of two ways:
- *
- *     upsert    each id has one line, and none deletes: `on conflict` finds the stored record
- *     decide    any other lines: the table `decided` says what happens to each record
- *
+ * Writes brands or balances from the table `staged`. The table `decided` says what happens to each record.
  * No statement depends on the statistics of a table, which may be old: stored records are looked up one by
  * one by their primary key, or whole tables are compared without nested loops.
  */
@@ -20,17 +16,15 @@ export class RecordWrites implements KindWrites {
   readonly #query: Query;
   readonly #copies: LocalCopies | undefined;
   readonly #sql: RecordStatements;
-  /** The stale lines of earlier writes, by the sequence. */
-  #counted = 0;
-
   constructor(kind: RecordKind, query: Query, copies: LocalCopies | undefined) {
     this.#kind = kind;
     this.#query = query;
     this.#copies = copies;
     this.#sql = new RecordStatements(kind, {
       greatest: 'greatest',
-      // A sequence counts the stale lines. The nodes of Citus do not have it.
-      countStale: copies === undefined ? `nextval('stale') < 0` : 'false',
+      newest: (key) => `
+        select distinct on (${key}) * from staged
+        order by ${key}, coalesce(deleted_at, updated_at) desc, deleted_at is null, line desc`,
       daysAgo: (days) => `now() - interval '${days} days'`,
       stored: (column) => (column === 'metadata' ? 'metadata::json' : column),
       joined: lookUp,
@@ -38,18 +32,10 @@ export class RecordWrites implements KindWrites {
     });
   }
 
-  get creates(): readonly string[] {
+  get tables(): readonly string[] {
     const columns = this.#sql.decidedColumns();
     const typed = columns.map((name) => `${name} ${types[name] ?? 'text collate "C"'}`);
-    return [
-      `create temporary table decided (${typed.join(', ')})`,
-      `create temporary sequence stale minvalue 0 start 0`,
-      `select nextval('stale')`,
-    ];
-  }
-
-  async hasRepeats() {
-    return (await this.#query(this.#sql.selectRepeated())).rowCount === 1;
+    return [`decided (${typed.join(', ')})`];
   }
 
   async countMissing() {
@@ -64,75 +50,41 @@ export class RecordWrites implements KindWrites {
     const isMissing = this.#sql.isMissing(at);
     await this.#query('set local enable_nestloop = off');
     if (undo !== undefined) await this.#writeUndo(undo, this.#sql.selectStored(isMissing));
-    const deleted = await this.#count(`
+    const { rows } = await this.#query(`
         with gone as (
           delete from ${this.#kind} where ${isMissing} returning ${key}
         ), remembered as (
           ${this.#sql.remember(`select ${key}, '${at}'::timestamptz, now() from gone`)}
         ) select count(*) from gone`);
     await this.#query(`${this.#sql.forgetOld()}; set local enable_nestloop to default`);
-    return deleted;
+    return Number(rows[0].count);
   }
 
   async write(staged: Staged) {
-    const { rows, hasGone, hasRepeats, hasDeletions, overwrites } = staged;
-    if (hasGone) await this.#copies?.bringGone(staged);
+    const { rows, hasGone, hasDeletions, overwrites, undo } = staged;
+    const query = this.#query;
+    const sql = this.#sql;
+    const copies = this.#copies;
+    if (hasGone) await copies?.bringGone(staged);
     // Brands have no customers.
     const isErasable = hasGone && this.#kind === 'balances';
-    const rejected = isErasable ? rejectErased((await this.#query(this.#sql.dropUntimed())).rows) : [];
-    const canUpsert = !hasRepeats && !hasDeletions && !overwrites;
-    const gone = canUpsert && hasGone ? (await this.#query(this.#sql.dropGone())).rowCount! : 0;
-    const lines = rows - gone - rejected.length;
-    const merged = await (canUpsert ? this.#upsertAll(staged, lines) : this.#decideAll(staged, lines));
-    return { ...merged, stale: merged.stale + gone, rejected };
-  }
-
-  /** Each statement is a round trip: the later ones are left out if no line can be left for them. */
-  async #upsertAll(staged: Staged, lines: number) {
-    const { undo, isSorted } = staged;
-    if (undo !== undefined) {
-      await this.#copies?.bringStored(staged);
-      await this.#writeUndo(undo, this.#sql.selectUndo('staged', isSorted));
-    }
-    let written = await this.#upsert(true, isSorted);
-    if (written < lines) written += await this.#upsert(false, isSorted);
-    return { written, deleted: 0, stale: written < lines ? await this.#countStale(staged) : 0 };
-  }
-
-  #upsert(isTimed: boolean, isSorted: boolean): Promise<number> {
-    const upserting = this.#sql.upsertStaged(isTimed, isSorted);
-    return this.#count(`with changed as (${upserting} returning 1) select count(*) from changed`);
-  }
-
-  async #countStale(staged: Staged): Promise<number> {
-    if (this.#copies !== undefined) return this.#count(this.#copies.countStale(staged));
-    const before = this.#counted;
-    this.#counted = await this.#count('select last_value as count from stale');
-    return this.#counted - before;
-  }
-
-  /** Citus reports the number of rows that it sent to its nodes, changed or not, so rows are counted here. */
-  async #count(text: string): Promise<number> {
-    return Number([await this.#query(text)].flat().at(-1)!.rows[0].count);
-  }
-
-  async #decideAll(staged: Staged, lines: number) {
-    const sql = this.#sql;
-    const query = this.#query;
-    const copies = this.#copies;
+    const rejected = isErasable ? rejectErased((await query(sql.dropUntimed())).rows) : [];
     const now = new Date().toISOString();
     await copies?.bringStored(staged);
-    await query(`truncate decided; ${sql.decide(staged, now)}`);
-    const outcomes = outcomesOf((await query(countOutcomes)).rows, lines);
-    const { written, deleted } = outcomes;
-    if (staged.undo !== undefined) await this.#writeUndo(staged.undo, sql.selectUndo('decided', false));
+    const counting = [await query(`${sql.decide(staged, now)}; ${countOutcomes}`)].flat().at(-1)!;
+    const { written, deleted, stale } = outcomesOf(counting.rows, rows - rejected.length);
+    if (undo !== undefined) await this.#writeUndo(undo, sql.selectUndo());
+    // Each statement is a round trip, so those without rows are left out.
     if (deleted > 0) await query(copies?.deleteDecided(staged, deleted) ?? deleteDecided(this.#kind));
-    if (written > 0) await query(sql.writeDecided());
-    if (staged.hasDeletions) {
-      await query(sql.rememberDecided(now));
-      await query(sql.forgetOld());
-    }
-    return outcomes;
+    const kept = written > 0 ? await this.#count(sql.writeDecided(overwrites)) : 0;
+    if (hasDeletions) await query(`${sql.rememberDecided(now)}; ${sql.forgetOld()}`);
+    return { written: kept, deleted, stale: stale + written - kept, rejected };
+  }
+
+  /** Runs a statement, and counts the rows that it changed: Citus reports all rows that it sent to nodes. */
+  async #count(statement: string): Promise<number> {
+    const counting = `with changed as (${statement} returning 1) select count(*) from changed`;
+    return Number((await this.#query(counting)).rows[0].count);
   }
 
   async #writeUndo(undo: UndoFile, selection: string): Promise<void> {

@@ -131,9 +131,9 @@ export class Run implements ImportRun {
     const typeOf = (name: string) => (kind === 'grants' ? undefined : types[name]) ?? 'text collate "C"';
     const columns = kind === 'grants' ? this.#columns : [...this.#columns, 'is_timed', 'deleted_at'];
     const typed = columns.map((name) => `${name} ${typeOf(name)}`);
-    const tables = [`staged (${typed.join(', ')}, line bigint)`, ...(copies?.tables ?? [])];
-    const creates = tables.map((table) => `create temporary table ${table}`);
-    await query([...creates, ...this.#merge.creates].join('; '));
+    const staged = `staged (${typed.join(', ')}, line bigint)`;
+    const tables = [staged, ...this.#merge.tables, ...(copies?.tables ?? [])];
+    await query(tables.map((table) => `create temporary table ${table}`).join('; '));
   }
 
   readonly stage = async (rows: readonly ImportRow[]): Promise<void> => {
@@ -243,15 +243,14 @@ export class Run implements ImportRun {
     const { deletesMissing = false, overwrites = false } = this.#options;
     const { rows, deletions } = this.#staged;
     const { isSorted } = this.#outbox;
-    const hasRepeats = rows > 0 && !isSorted && (await merge.hasRepeats());
     const hasDeletions = deletions > 0;
-    // With repeated ids, or to take the import back, stored records are read before they are changed.
-    const isReading = hasRepeats || overwrites || undo !== undefined || this.#kind === 'grants';
+    // An undo file has the stored records, and what overwrites never compares again when it writes.
+    const isReading = overwrites || undo !== undefined || this.#kind === 'grants';
     const isAlone = hasDeletions || deletesMissing || isReading;
     const hasGone = await this.#beginLocked(isAlone ? 'exclusive' : 'shared', this.#owned);
     const missing = deletesMissing ? await merge.deleteMissing(this.#startedAt, undo) : 0;
     if (rows === 0) return { ...nothing, missing };
-    const lines = { rows, isSorted, hasRepeats, hasGone, hasDeletions, overwrites, undo };
+    const lines = { rows, isSorted, hasGone, hasDeletions, overwrites, undo };
     const owners = { hasFewOwners: this.#hasFewOwners(), owned: this.#owned };
     return { ...(await merge.write({ ...lines, ...owners })), missing };
   }
@@ -273,9 +272,12 @@ export class Run implements ImportRun {
    */
   #clearing(): string {
     this.#cleared += this.#staged.rows;
-    if (this.#cleared <= ingestBounds.importBatchRecords) return 'delete from staged';
+    const tables = this.#kind === 'grants' ? ['staged'] : ['staged', 'decided'];
+    if (this.#cleared <= ingestBounds.importBatchRecords) {
+      return tables.map((table) => `delete from ${table}`).join('; ');
+    }
     this.#cleared = 0;
-    return 'truncate staged';
+    return `truncate ${tables.join(', ')}`;
   }
 
   /**

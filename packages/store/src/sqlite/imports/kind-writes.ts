@@ -7,8 +7,6 @@ export interface Staged {
   /** Whether all rows are in the order of the table, and no id is repeated. */
   readonly isSorted: boolean;
   readonly hasDeletions: boolean;
-  /** Whether a row does not give `updated_at`. */
-  readonly hasUntimed: boolean;
 }
 
 /** Rows to stage. `Staged` is about these rows and all before them. */
@@ -46,15 +44,13 @@ export function createRows(kind: ImportKind): (rows: readonly ImportRow[]) => Ro
   const checkOrder = createOrderCheck(kind);
   const columns = stagedColumns(kind);
   let hasDeletions = false;
-  let hasUntimed = false;
   return (rows) => {
     const values: SQLInputValue[] = [];
     for (const row of rows) {
       const is_timed = row.is_timed === 1 ? 1 : 0;
       for (const column of columns) values.push(column === 'is_timed' ? is_timed : (row[column] ?? null));
       if (row.deleted_at !== undefined) hasDeletions = true;
-      else if (is_timed === 0) hasUntimed = true;
     }
-    return { values, count: rows.length, isSorted: checkOrder(rows), hasDeletions, hasUntimed };
+    return { values, count: rows.length, isSorted: checkOrder(rows), hasDeletions };
   };
 }

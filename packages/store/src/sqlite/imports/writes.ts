@@ -55,7 +55,7 @@ export class ImportWrites {
   /** Rows that a first load has written, and rows in the temporary table. */
   #placed = 0;
   #count = 0;
-  #staged: Staged = { isSorted: true, hasDeletions: false, hasUntimed: false };
+  #staged: Staged = { isSorted: true, hasDeletions: false };
 
   constructor(db: DatabaseSync, kind: ImportKind, options: ImportBegin, startedAt: string) {
     const { overwrites = false, undoFile } = options;

@@ -136,29 +136,10 @@ function exampleOf({ required, properties }: RecordSchema): string {
   return JSON.stringify(Object.fromEntries(values));
 }
 
-const { BatchResult } = adminRecords;
-
-/** An error of a line of a batch. */
-const lineError = {
-  allOf: [ref('schemas', 'ErrorRecord')],
-  properties: {
-    line: { type: 'integer', minimum: 1, description: 'The number of the line, from 1.' },
-    id: { type: 'string', description: 'The id of the record, if the line has one.' },
-  },
-};
-
 const schemas: Readonly<Record<string, object>> = {
   ...Object.fromEntries(
     Object.entries(adminRecords).map(([name, record]) => [name, { type: 'object', ...record }]),
   ),
-  BatchResult: {
-    type: 'object',
-    ...BatchResult,
-    properties: {
-      ...BatchResult.properties,
-      errors: { ...BatchResult.properties.errors, items: lineError },
-    },
-  },
   ErrorBody: {
     type: 'object',
     description: 'The body of a refusal.',

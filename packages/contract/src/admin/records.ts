@@ -1,10 +1,13 @@
 /** The records of the administrative API as JSON Schema. Grants, audit entries and receipts are as stored. */
 import { adminLimits, lengths } from '../limits.ts';
+import { ref } from '../openapi/document.ts';
 import { scopes } from '../permissions.ts';
-import { type FieldSchema, type RecordSchema, text, time, visible } from '../records.ts';
+import { type FieldSchema, text, time, visible } from '../records.ts';
 
-interface AdminRecord extends RecordSchema {
+interface AdminRecord {
   readonly description: string;
+  readonly required: readonly string[];
+  readonly properties: Readonly<Record<string, object>>;
 }
 
 const count = (description: string): FieldSchema => ({ type: 'integer', minimum: 0, description });
@@ -27,6 +30,15 @@ const grantStatus: FieldSchema = {
 };
 
 const keyStatus: FieldSchema = { type: 'string', enum: ['active', 'revoked', 'expired'] };
+
+/** An error of a line of a batch. */
+const lineError = {
+  allOf: [ref('schemas', 'ErrorRecord')],
+  properties: {
+    line: { type: 'integer', minimum: 1, description: 'The number of the line, from 1.' },
+    id: { type: 'string', description: 'The id of the record, if the line has one.' },
+  },
+};
 
 /** Names are those of components in the OpenAPI document. */
 export const adminRecords = {
@@ -133,7 +145,7 @@ export const adminRecords = {
       errors: {
         type: 'array',
         description: `Why lines were rejected, the first ${adminLimits.batchErrors} at most.`,
-        items: { type: 'object' },
+        items: lineError,
       },
     },
   },

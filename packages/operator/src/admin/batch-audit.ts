@@ -14,8 +14,6 @@ interface Series {
   /** Names in `On-Behalf-Of`, or undefined, whose first batch that changes something has an entry. */
   readonly entered: Set<unknown>;
   batches: number;
-  /** Whether its only batch has written an entry, with its counts. */
-  hasOwnEntry: boolean;
   readonly counts: LineCounts;
 }
 
@@ -58,7 +56,6 @@ export class BatchAudit {
       startedMs: performance.now(),
       entered: new Set(),
       batches: 0,
-      hasOwnEntry: false,
       counts: { written: 0, unchanged: 0, stale: 0, deleted: 0, rejected: 0 },
     };
     this.#series.set(name, series);
@@ -67,17 +64,18 @@ export class BatchAudit {
     if (hasEntry && series.entered.size >= adminBounds.auditNames) series.entered.clear();
     if (hasEntry) series.entered.add(claimOf(by));
     series.batches += 1;
-    series.hasOwnEntry = series.batches === 1 && hasEntry;
     for (const [outcome, lines] of Object.entries(counts))
       series.counts[outcome as keyof LineCounts] += lines;
   }
 
   /** Ends the series that began by this time, and writes the entries about all that ended. */
   #end(untilMs: number): Promise<void> {
-    for (const [name, { by, kind, startedMs, hasOwnEntry, batches, counts }] of this.#series) {
+    for (const [name, { by, kind, startedMs, entered, batches, counts }] of this.#series) {
       if (startedMs > untilMs) continue;
       this.#series.delete(name);
-      if (counts.written + counts.deleted === 0 || hasOwnEntry) continue;
+      // The entry of the only batch has its counts.
+      const isSaid = batches === 1 && entered.size === 1;
+      if (counts.written + counts.deleted === 0 || isSaid) continue;
       const duration_ms = Math.round(performance.now() - startedMs);
       this.#unwritten.add([by, kind, { source, batches, ...counts, duration_ms }]);
     }

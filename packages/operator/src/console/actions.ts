@@ -118,7 +118,6 @@ function overlapOf(text: string): number {
 export const actions: readonly Action[] = [
   {
     operation: 'disablePartner',
-    path: '/partners/{id}/disable',
     title: 'Disable the partner',
     isDanger: true,
     subject: ofPartner,
@@ -130,7 +129,6 @@ export const actions: readonly Action[] = [
   },
   {
     operation: 'enablePartner',
-    path: '/partners/{id}/enable',
     title: 'Enable the partner',
     subject: ofPartner,
     effects: () => ['Within a second, its keys work again, except revoked and expired ones.'],
@@ -191,7 +189,6 @@ ${expiryField(visit)}`,
   },
   {
     operation: 'revokeKey',
-    path: '/keys/{id}/revoke',
     title: 'Revoke the key',
     isDanger: true,
     subject: ofKey,
@@ -206,7 +203,6 @@ ${expiryField(visit)}`,
   },
   {
     operation: 'revokeGrant',
-    path: '/customers/{customer_id}/grants/{id}/revoke',
     title: 'Revoke the grant',
     isDanger: true,
     subject: ofGrant,
@@ -215,7 +211,6 @@ ${expiryField(visit)}`,
   },
   {
     operation: 'revokeGrants',
-    path: '/customers/{customer_id}/revoke-grants',
     title: 'Revoke all grants',
     isDanger: true,
     subject: ofCustomer,
@@ -228,7 +223,6 @@ ${expiryField(visit)}`,
   },
   {
     operation: 'eraseCustomer',
-    path: '/customers/{customer_id}/erase',
     title: 'Erase the customer',
     isDanger: true,
     subject: ofCustomer,

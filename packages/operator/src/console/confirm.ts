@@ -1,7 +1,11 @@
 /** How a change is made: a page that names what will happen and asks why, a POST, and its result. */
 
 import { holdsKey } from '@partner-network/common/text';
-import { type AdminOperationId, adminOperations } from '@partner-network/contract/admin/operations';
+import {
+  type AdminOperationId,
+  adminBasePath,
+  adminOperations,
+} from '@partner-network/contract/admin/operations';
 import { adminLimits } from '@partner-network/contract/limits';
 import { Refusal } from '@partner-network/http/refusal';
 import type { Partner } from '@partner-network/store/port';
@@ -23,8 +27,8 @@ export interface Subject {
 
 export interface Action {
   readonly operation: AdminOperationId;
-  /** Below `/console`, with the parameters of the operation's path. */
-  readonly path: string;
+  /** Below `/console`, if it is not the path of the operation. */
+  readonly path?: string;
   readonly title: string;
   /** Whether it takes something away. */
   readonly isDanger?: boolean;
@@ -87,9 +91,10 @@ async function change(visit: Visit, action: Action): Promise<Outcome> {
 
 /** The two pages of an action. */
 export function pagesOf(action: Action) {
-  const { operation, path } = action;
+  const { permission, path: ofOperation } = adminOperations[action.operation];
+  const path = action.path ?? ofOperation.slice(adminBasePath.length);
   const ask = async (visit: Visit) => {
-    requireRole(visit.session.key, adminOperations[operation].permission);
+    requireRole(visit.session.key, permission);
     return confirmPage(visit, action, await action.subject(visit));
   };
   const make = (visit: Visit) => change(visit, action);

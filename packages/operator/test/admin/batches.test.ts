@@ -71,12 +71,12 @@ for (const engine of engines) {
       { ...brand, partner_id: 'nobody' },
       { ...brand, id: 'n2' },
     ]);
-    assertErrors(unknown, 422, ['UNKNOWN_PARTNER', 'partner_id']);
+    assertErrors(unknown, 422, 'UNKNOWN_PARTNER partner_id');
     const grant = { partner_id: 'acme', customer_id: 'bob', id: 'g1', updated_at: time };
     assert.deepEqual(counts((await batch('grants', [grant])).body), [1, 1, 0, 0, 0, 0]);
     assert.deepEqual(counts((await batch('grants', [grant])).body), [1, 0, 1, 0, 0, 0]);
     const other = { ...grant, partner_id: 'zenith', updated_at: '2026-03-01T00:00:00Z' };
-    assertErrors(await batch('grants', [other]), 422, ['IMMUTABLE_FIELD', 'partner_id']);
+    assertErrors(await batch('grants', [other]), 422, 'IMMUTABLE_FIELD partner_id');
     const ended = { ...grant, status: 'REVOKED', updated_at: '2026-03-01T00:00:00Z' };
     assert.deepEqual(counts((await batch('grants', [ended])).body), [1, 1, 0, 0, 0, 0]);
   });
@@ -130,7 +130,7 @@ test('a list, and lines that are packed, are read as well', async (t) => {
     assert.deepEqual(counts((await post(empty, ndjson)).body), [0, 0, 0, 0, 0, 0]);
   }
   const twice = `[${JSON.stringify(balance('c'))}, {"id":"d","id":"e"}, 7]`;
-  assertErrors(await post(twice, json), 422, ['DUPLICATE_KEY', 'id'], 'EXPECTED_OBJECT');
+  assertErrors(await post(twice, json), 422, 'DUPLICATE_KEY id', 'EXPECTED_OBJECT');
   const lines = { ...ndjson, 'content-encoding': 'gzip' };
   const packed = gzipSync(`${JSON.stringify(balance('z'))}\n`);
   assert.deepEqual(counts((await post(packed, lines)).body), [1, 1, 0, 0, 0, 0]);

@@ -21,41 +21,27 @@ const mebibyte = 1024 * 1024;
 const chunkOf = (bytes: number) => `${bytes.toString(16)}\r\n${'x'.repeat(bytes)}\r\n`;
 
 test('everything that is wrong with a body is said at once, and nothing is written', async (t) => {
-  const { put, post, send, store } = await adminScene(t, 'sqlite');
-  const wrong = { scopes: ['BRANDS_READ', 'BRANDS_READ'], name: '', expires_at: 'soon', colour: 'red' };
-  assertErrors(
-    await put('/keys/K', { ...wrong, partner_id: 7 }),
-    400,
-    ['EXPECTED_STRING', 'partner_id'],
-    ['INVALID_ENUM_VALUE', 'scopes'],
-    ['VALUE_EMPTY', 'name'],
-    ['INVALID_TIME', 'expires_at'],
-    ['UNKNOWN_FIELD', 'colour'],
-  );
-  assertErrors(
-    await put('/keys/K', {}),
-    400,
-    ['MISSING_REQUIRED_FIELD', 'partner_id'],
-    ['MISSING_REQUIRED_FIELD', 'scopes'],
-  );
-  assertErrors(await put('/keys/K', { replaces: 'X', overlap_seconds: -1 }), 400, [
-    'VALUE_TOO_LOW',
-    'overlap_seconds',
-  ]);
-  assertErrors(await post('/keys/K/revoke', { reason: '' }), 400, ['VALUE_EMPTY', 'reason']);
-  assertErrors(await put('/partners/p', { name: 'P', reason: 'x'.repeat(257) }), 400, [
-    'VALUE_TOO_LONG',
-    'reason',
-  ]);
-  assertErrors(await put('/partners/p', { name: ' \u00a0 ' }), 400, ['VALUE_EMPTY', 'name']);
-  assertErrors(await put('/partners/p%00', { name: 'P' }), 400, ['INVALID_CHARACTER', 'id']);
-  assertErrors(await put(`/partners/${'p'.repeat(129)}`, { name: 'P' }), 400, ['VALUE_TOO_LONG', 'id']);
+  const { put, send, store } = await adminScene(t, 'sqlite');
+  const many = { scopes: ['BRANDS_READ', 'BRANDS_READ'], name: '', expires_at: 'soon', colour: 'red' };
+  const first = ['EXPECTED_STRING partner_id', 'INVALID_ENUM_VALUE scopes', 'VALUE_EMPTY name'];
+  const name = 'P';
+  const wrong: readonly (readonly [path: string, body: object, ...errors: string[]])[] = [
+    ['/keys/K', { ...many, partner_id: 7 }, ...first, 'INVALID_TIME expires_at', 'UNKNOWN_FIELD colour'],
+    ['/keys/K', {}, 'MISSING_REQUIRED_FIELD partner_id', 'MISSING_REQUIRED_FIELD scopes'],
+    ['/keys/K', { replaces: 'X', overlap_seconds: -1 }, 'VALUE_TOO_LOW overlap_seconds'],
+    ['/partners/p', { name, reason: '' }, 'VALUE_EMPTY reason'],
+    ['/partners/p', { name, reason: 'x'.repeat(257) }, 'VALUE_TOO_LONG reason'],
+    ['/partners/p', { name: ' \u00a0 ' }, 'VALUE_EMPTY name'],
+    ['/partners/p%00', { name }, 'INVALID_CHARACTER id'],
+    [`/partners/${'p'.repeat(129)}`, { name }, 'VALUE_TOO_LONG id'],
+  ];
+  for (const [path, body, ...errors] of wrong) assertErrors(await put(path, body), 400, ...errors);
   const headers = { 'content-type': 'application/json' };
   const sent = (body: string | Uint8Array) => send('/partners/p', { method: 'PUT', body, headers });
   for (const body of ['{', '', '[1', '{"name":"P"} x', Buffer.from([0x22, 0xff, 0x22]), '['.repeat(60_000)]) {
     assertErrors(await sent(body), 400, 'INVALID_JSON');
   }
-  assertErrors(await sent('{"name":"P","name":"Q"}'), 400, ['DUPLICATE_KEY', 'name']);
+  assertErrors(await sent('{"name":"P","name":"Q"}'), 400, 'DUPLICATE_KEY name');
   const list = await sent('[]');
   assertErrors(list, 400, 'EXPECTED_OBJECT');
   assert.equal(list.body.errors[0].detail, 'Write a JSON object here.');
@@ -84,7 +70,7 @@ test('ids that no address can name are refused, and stored ones stay readable an
       [`/customers/${dots}/grants/g`, ofAcme, 'customer_id'],
     ] as const) {
       const refused = await send('PUT', path, body);
-      assertErrors(refused, 400, ['INVALID_CHARACTER', field]);
+      assertErrors(refused, 400, `INVALID_CHARACTER ${field}`);
       assert.match(refused.body.errors[0].detail, /^Choose another id: /);
     }
   }

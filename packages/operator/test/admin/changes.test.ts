@@ -18,31 +18,32 @@ import { adminScene, assertErrors, balance, engines } from './scene.ts';
 for (const engine of engines) {
   test(`a partner is created, renamed, disabled and enabled; each again is safe (${engine})`, async (t) => {
     const { send, put, post, store } = await adminScene(t, engine);
-    const first = await put('/partners/new%20partner', { name: 'New', reason: 'ticket 1' });
-    assert.deepEqual([first.status, first.body.partner.name], [201, 'New']);
-    assert.equal(first.headers.get('cache-control'), 'no-store');
-    assert.equal((await put('/partners/new%20partner', { name: 'New' })).status, 200);
-    const renamed = await put('/partners/new%20partner', { name: 'Newer' });
-    assert.deepEqual([renamed.status, renamed.body.partner.name], [200, 'Newer']);
-    const disabled = await post('/partners/new%20partner/disable', undefined, { role: 'SUPPORT' });
-    assert.deepEqual(await post('/partners/new%20partner/disable').then(({ body }) => body), disabled.body);
+    const path = '/partners/new%20partner';
+    const named = async (name: string, reason?: string) => {
+      const { status, body } = await put(path, { name, reason });
+      return [status, body.partner.name];
+    };
+    assert.deepEqual(await named('New', 'ticket 1'), [201, 'New']);
+    assert.deepEqual(await named('New'), [200, 'New']);
+    assert.deepEqual(await named('Newer'), [200, 'Newer']);
+    const disabled = await post(`${path}/disable`, undefined, { role: 'SUPPORT' });
+    assert.deepEqual((await post(`${path}/disable`)).body, disabled.body);
     assert.ok(disabled.body.partner.disabled_at);
-    const enabled = await post('/partners/new%20partner/enable', { reason: 'paid' });
+    const enabled = await post(`${path}/enable`, { reason: 'paid' });
     assert.deepEqual([enabled.status, enabled.body.partner.disabled_at], [200, undefined]);
-    assert.deepEqual((await send('/partners/new%20partner')).body, enabled.body);
+    const found = await send(path);
+    assert.deepEqual([found.body, found.headers.get('cache-control')], [enabled.body, 'no-store']);
     assertErrors(await send('/partners/nobody'), 404, 'NOT_FOUND');
     assertErrors(await post('/partners/nobody/disable'), 404, 'NOT_FOUND');
 
     const entries = await store.listAudit({ target: 'new partner', limit: 10 });
-    assert.deepEqual(
-      entries.map(({ actor, action, details }) => [actor, action, details.reason]),
-      [
-        ['admin-key:ADMIN_ADMIN', 'partners enable', 'paid'],
-        ['admin-key:ADMIN_SUPPORT', 'partners disable', undefined],
-        ['admin-key:ADMIN_ADMIN', 'partners rename', undefined],
-        ['admin-key:ADMIN_ADMIN', 'partners create', 'ticket 1'],
-      ],
-    );
+    const said = entries.map(({ actor, action, details }) => [actor, action, details.reason].join(' '));
+    assert.deepEqual(said, [
+      'admin-key:ADMIN_ADMIN partners enable paid',
+      'admin-key:ADMIN_SUPPORT partners disable ',
+      'admin-key:ADMIN_ADMIN partners rename ',
+      'admin-key:ADMIN_ADMIN partners create ticket 1',
+    ]);
   });
 
   test(`a key is created once; its secret is in the first answer alone (${engine})`, async (t) => {
@@ -71,10 +72,8 @@ for (const engine of engines) {
     assert.deepEqual((await post('/keys/KEY_A/revoke')).body, revoked.body);
     assert.deepEqual((await put('/keys/KEY_A', body)).body, revoked.body);
     assert.deepEqual((await send('/keys/KEY_A')).body, revoked.body);
-    assertErrors(await put('/keys/KEY_B', { ...body, partner_id: 'nobody' }), 400, [
-      'UNKNOWN_PARTNER',
-      'partner_id',
-    ]);
+    const stray = await put('/keys/KEY_B', { ...body, partner_id: 'nobody' });
+    assertErrors(stray, 400, 'UNKNOWN_PARTNER partner_id');
   });
 
   test(`a key is replaced once, and keeps working for the overlap (${engine})`, async (t) => {
@@ -102,23 +101,24 @@ for (const engine of engines) {
   test(`an expiry in the past is refused, except in a repeated request (${engine})`, async (t) => {
     const { send, put, store } = await adminScene(t, engine);
     const key = { partner_id: 'acme', scopes: ['BRANDS_READ' as const], expires_at: past };
-    const rotation = { replaces: 'KEY_0', overlap_seconds: 0, expires_at: past };
     const grant = { partner_id: 'acme', expires_at: past };
-    for (const [path, body] of [
-      ['/keys/NEW', { ...key, expires_at: new Date().toISOString() }],
-      ...Object.entries({ '/keys/NEW': key, '/keys/NEXT': rotation, '/customers/c/grants/g': grant }),
-    ] as const) {
+    const late: readonly (readonly [path: string, body: object, status: string])[] = [
+      ['/keys/NEW', key, 'expired'],
+      ['/keys/NEXT', { replaces: 'KEY_0', overlap_seconds: 0, expires_at: past }, 'expired'],
+      ['/customers/c/grants/g', grant, 'EXPIRED'],
+    ];
+    const now = { ...key, expires_at: new Date().toISOString() };
+    for (const [path, body] of [...late, ['/keys/NEW', now] as const]) {
       const refused = await put(path, body);
-      assertErrors(refused, 400, ['INVALID_TIME', 'expires_at']);
+      assertErrors(refused, 400, 'INVALID_TIME expires_at');
       assert.match(refused.body.errors[0].detail, /in the future/);
     }
-    assert.equal((await send('/keys/KEY_0')).body.key.status, 'active');
-    assertErrors(await send('/keys/NEW'), 404, 'NOT_FOUND');
     await store.createKey(keyWithoutLifetime('LATE'), Buffer.alloc(32, 3), byTest);
     const inherited = await put('/keys/NEXT', { replaces: 'LATE', overlap_seconds: 0 });
-    assertErrors(inherited, 400, ['INVALID_TIME', 'expires_at']);
+    assertErrors(inherited, 400, 'INVALID_TIME expires_at');
     assert.match(inherited.body.errors[0].detail, /the new key would have expired already.*give an expiry/);
-    assert.equal((await send('/keys/LATE')).body.key.status, 'active');
+    for (const id of ['KEY_0', 'LATE']) assert.equal((await send(`/keys/${id}`)).body.key.status, 'active');
+    assertErrors(await send('/keys/NEW'), 404, 'NOT_FOUND');
 
     // What requests like these left when the time was still ahead.
     const by = (action: AuditAction, details = {}) => ({ actor: 'admin-key:ADMIN_ADMIN', action, details });
@@ -130,11 +130,7 @@ for (const engine of engines) {
     const active = { action: 'CHECKING_BALANCE', status: 'ACTIVE', updated_at: createdAt } as const;
     const whose = { id: 'g', customer_id: 'c', created_at: createdAt };
     await store.createGrant({ ...grant, ...active, ...whose }, by('grants create'));
-    for (const [path, body, status] of [
-      ['/keys/NEW', key, 'expired'],
-      ['/keys/NEXT', rotation, 'expired'],
-      ['/customers/c/grants/g', grant, 'EXPIRED'],
-    ] as const) {
+    for (const [path, body, status] of late) {
       const { status: answered, body: again } = await put(path, body);
       assert.deepEqual([answered, (again.key ?? again.grant)?.status], [200, status]);
     }
@@ -163,7 +159,7 @@ for (const engine of engines) {
     assert.deepEqual([first.status, first.body.grant.status], [201, 'ACTIVE']);
     assert.equal((await put(path, { partner_id: 'acme', expires_at: future })).status, 200);
     assertErrors(await put(path, { partner_id: 'zenith', expires_at: future }), 409, 'ID_CONFLICT');
-    assertErrors(await put(path, { partner_id: 'nobody' }), 400, ['UNKNOWN_PARTNER', 'partner_id']);
+    assertErrors(await put(path, { partner_id: 'nobody' }), 400, 'UNKNOWN_PARTNER partner_id');
     const revoked = await post(`${path}/revoke`, { reason: 'asked' }, { role: 'SUPPORT' });
     assert.equal(revoked.body.grant.status, 'REVOKED');
     assert.deepEqual((await post(`${path}/revoke`)).body, revoked.body);
@@ -171,15 +167,13 @@ for (const engine of engines) {
     const [listed] = (await send('/grants?customer_id=c%2F1')).body.grants;
     assert.equal(listed.revoked_by, 'admin-key:ADMIN_SUPPORT');
     assertErrors(await post('/customers/c%2F1/grants/nobody/revoke'), 404, 'NOT_FOUND');
-    assertErrors(await send('/grants'), 400, ['MISSING_REQUIRED_PARAMETER', 'partner_id']);
+    assertErrors(await send('/grants'), 400, 'MISSING_REQUIRED_PARAMETER partner_id');
 
     const ended = await post('/customers/alice/revoke-grants', undefined, { role: 'SUPPORT' });
     assert.ok(ended.body.grants.length > 0);
     assert.deepEqual((await post('/customers/alice/revoke-grants')).body, { grants: [] });
-    assertErrors(await post('/customers/alice/erase', { confirm: 'bob' }), 400, [
-      'CONFIRMATION_MISMATCH',
-      'confirm',
-    ]);
+    const mistaken = await post('/customers/alice/erase', { confirm: 'bob' });
+    assertErrors(mistaken, 400, 'CONFIRMATION_MISMATCH confirm');
     const erased = await post('/customers/alice/erase', { confirm: 'alice' });
     assert.equal(erased.body.balances, 3);
     const zeros = { customer_id: 'alice', balances: 0, grants: 0 };
@@ -204,7 +198,7 @@ test('On-Behalf-Of is kept as a claim; a wrong one is refused', async (t) => {
     ['Zo\xeb', 'INVALID_CHARACTER'],
   ] as const) {
     const refused = await put('/partners/q', { name: 'Q' }, { headers: { 'on-behalf-of': name } });
-    assertErrors(refused, 400, [code, 'On-Behalf-Of']);
+    assertErrors(refused, 400, `${code} On-Behalf-Of`);
     assert.doesNotMatch(refused.body.errors[0].detail, /percent/);
   }
   assert.equal(await store.findPartner('q'), undefined);

@@ -22,12 +22,9 @@ test('every operation refuses every other role before it looks at anything else'
     const needed = adminOperations[id].permission;
     for (const role of adminRoles.filter((role) => !mayUse(role, needed))) {
       // The query, the body and its type are wrong, too, and the answer does not mention it.
-      const wrong = { role, method, headers: { 'content-type': 'text/plain' } };
+      const body = method === 'GET' ? {} : { body: 'not JSON', headers: { 'content-type': 'text/plain' } };
       const place = path.slice(adminBasePath.length).replaceAll(/\{\w+\}/g, '%ff');
-      const answer = await send(`${place}?unknown=1`, {
-        ...wrong,
-        ...(method !== 'GET' && { body: 'not JSON' }),
-      });
+      const answer = await send(`${place}?unknown=1`, { role, method, ...body });
       assertErrors(answer, 403, 'INSUFFICIENT_ROLE');
       assert.match(answer.body.errors[0].detail, new RegExp(`the role ${needed}: .* the role ${role}\\.$`));
     }
@@ -87,9 +84,9 @@ test('the last use of an administrative key is noted', async (t) => {
 
 test('unknown paths are 404 and other methods 405, with and without a key', async (t) => {
   const { send, address } = await adminScene(t, 'sqlite');
-  assertErrors(await send('/nope'), 404, 'NOT_FOUND');
-  assertErrors(await send('/partners/'), 404, 'NOT_FOUND');
-  assertErrors(await send('/partners/a/b'), 404, 'NOT_FOUND');
+  for (const path of ['/nope', '/partners/', '/partners/a/b']) {
+    assertErrors(await send(path), 404, 'NOT_FOUND');
+  }
   const refused = await send('/partners', { method: 'DELETE' });
   assertErrors(refused, 405, 'METHOD_NOT_ALLOWED');
   assert.equal(refused.headers.get('allow'), 'GET, HEAD, OPTIONS');

@@ -43,7 +43,7 @@ for (const engine of engines) {
     }
     const { cursor } = (await send('/keys?limit=1')).body;
     for (const path of ['/partners?', '/keys?partner_id=acme&']) {
-      assertErrors(await send(`${path}cursor=${cursor}`), 400, ['INVALID_CURSOR', 'cursor']);
+      assertErrors(await send(`${path}cursor=${cursor}`), 400, 'INVALID_CURSOR cursor');
     }
   });
 
@@ -55,7 +55,7 @@ for (const engine of engines) {
       (await send(`/receipts?${query}`)).body.receipts.map((receipt: Body) => receipt.request_id);
     const [first, second] = receipts.map(({ request_id }) => request_id);
     assert.deepEqual(await found('outcome=GRANT_REVOKED'), [second]);
-    assertErrors(await send('/receipts?outcome=granted'), 400, ['INVALID_ENUM_VALUE', 'outcome']);
+    assertErrors(await send('/receipts?outcome=granted'), 400, 'INVALID_ENUM_VALUE outcome');
     assert.deepEqual(await found('customer_id=alice'), [first]);
     assert.deepEqual(await found(`since=${receipts[1]!.at}`), [second]);
     assert.deepEqual(await found(`until=${receipts[1]!.at}`), [first]);
@@ -66,19 +66,14 @@ for (const engine of engines) {
     const missing = await send('/requests/x');
     assertErrors(missing, 404, 'NOT_FOUND');
     assert.match(missing.body.errors[0].detail, /Search the log of "partner-network serve".* admin"/);
-    assertErrors(await send('/audit?since=yesterday'), 400, ['INVALID_TIME', 'since']);
+    assertErrors(await send('/audit?since=yesterday'), 400, 'INVALID_TIME since');
     const swapped = `since=${receipts[1]!.at}&until=${receipts[0]!.at}`;
-    assertErrors(await send(`/audit?${swapped}`), 400, ['INVALID_TIME', 'since']);
+    assertErrors(await send(`/audit?${swapped}`), 400, 'INVALID_TIME since');
     for (const [log, name] of Object.entries({ audit: 'entries', receipts: 'receipts', usage: 'usage' })) {
       const { status, body } = await send(`/${log}?since=9999-01-01T00:00:00Z`);
       assert.deepEqual([status, body], [200, { [name]: [] }], 'nothing is that new');
     }
-    assertErrors(
-      await send('/usage?by=week&limit=0'),
-      400,
-      ['INVALID_ENUM_VALUE', 'by'],
-      ['VALUE_TOO_LOW', 'limit'],
-    );
-    assertErrors(await send('/partners?colour=red'), 400, ['UNKNOWN_QUERY_PARAMETER', 'colour']);
+    assertErrors(await send('/usage?by=week&limit=0'), 400, 'INVALID_ENUM_VALUE by', 'VALUE_TOO_LOW limit');
+    assertErrors(await send('/partners?colour=red'), 400, 'UNKNOWN_QUERY_PARAMETER colour');
   });
 }

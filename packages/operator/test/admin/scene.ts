@@ -33,15 +33,11 @@ interface Answer {
   readonly body: Body;
 }
 
-/** Asserts the status and the codes of an answer, each with its field if it has one. */
-export function assertErrors(
-  { status, body }: Answer,
-  expected: number,
-  ...codes: (string | [string, string])[]
-) {
-  const errors = (body.errors as { code: string; field?: string }[] | undefined) ?? [];
-  const found = errors.map(({ code, field }) => (field === undefined ? code : [code, field]));
-  assert.deepEqual({ status, errors: found }, { status: expected, errors: codes }, JSON.stringify(body));
+/** Asserts the status and the errors of an answer: codes, each with its field if it has one. */
+export function assertErrors({ status, body }: Answer, expected: number, ...errors: string[]) {
+  const found = (body.errors as { code: string; field?: string }[] | undefined) ?? [];
+  const texts = found.map(({ code, field }) => (field === undefined ? code : `${code} ${field}`));
+  assert.deepEqual({ status, errors: texts }, { status: expected, errors }, JSON.stringify(body));
 }
 
 /** Stores an administrative key that expires at a time. Returns its text. */

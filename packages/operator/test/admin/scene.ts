@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import type { TestContext } from 'node:test';
 import type { AdminRole } from '@partner-network/contract/permissions';
 import { adminKeyOf, digestOfKey } from '../../../service/src/auth.ts';
-import { parseDatabaseUrl, toAdminister } from '../../../store/src/address.ts';
+import { type DatabaseAddress, parseDatabaseUrl, toAdminister } from '../../../store/src/address.ts';
 import { openStore } from '../../../store/src/engines.ts';
 import type { Store } from '../../../store/src/port.ts';
 import { assertDocumented } from '../../../testkit/admin/documented.ts';
@@ -64,29 +64,31 @@ export const balance = (id: string, more: object = {}) => ({
 export const headOf = (line: string, type: string, key = adminKeys.ADMIN) =>
   `${line} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\nContent-Type: ${type}\r\n`;
 
+/** Opens an instance of the service on a database, until the test ends or closes it. */
+export async function openInstance(t: TestContext, database: DatabaseAddress) {
+  const store = await openStore(database, 'sandbox', { ...toAdminister, ...serveOptions });
+  const { log, lines } = watchedLog();
+  const opened = new AsyncDisposableStack();
+  opened.defer(() => store.close());
+  const close = () => opened.disposeAsync();
+  t.after(close);
+  const settings = { listener: { host: '127.0.0.1', port: 0 }, publicUrl: undefined, database };
+  return { ...(await openAdmin(store, settings, log, opened)), lines, close };
+}
+
 export async function adminScene(t: TestContext, engine: string) {
   const database = await openTestDatabase(t, 'fixture', fillFixture, engine);
   await createAdminKeys(database.store);
   const isPostgres = engine === 'postgres';
   const url = isPostgres ? await urlInRole(t, database.url, 'network_admin') : database.url;
   const address = parseDatabaseUrl(url)!;
-  const store = await openStore(address, 'sandbox', { ...toAdminister, ...serveOptions });
-  const { log, lines } = watchedLog();
-  const opened = new AsyncDisposableStack();
-  opened.defer(() => store.close());
-  const admin = await openAdmin(
-    store,
-    { listener: { host: '127.0.0.1', port: 0 }, publicUrl: undefined, database: address },
-    log,
-    opened,
-  );
-  const close = () => opened.disposeAsync();
-  t.after(close);
+  const admin = await openInstance(t, address);
 
-  async function send(path: string, { role = 'ADMIN', key, method, body, headers }: Sent = {}) {
+  async function send(path: string, { role = 'ADMIN', key, body, headers, ...sent }: Sent = {}) {
+    const method = sent.method ?? (body === undefined ? 'GET' : 'POST');
     const isPlain = typeof body === 'object' && !(body instanceof Uint8Array);
     const response = await fetch(`${admin.address}/admin/v1${path}`, {
-      method: method ?? (body === undefined ? 'GET' : 'POST'),
+      method,
       headers: {
         authorization: `Bearer ${key ?? adminKeys[role]}`,
         ...(isPlain && { 'content-type': 'application/json' }),
@@ -101,7 +103,7 @@ export async function adminScene(t: TestContext, engine: string) {
       body: text === '' ? undefined : JSON.parse(text),
     };
     assert.match(answer.headers.get('x-request-id') ?? '', /^[0-9a-f-]{36}$/);
-    assertDocumented(method ?? (body === undefined ? 'GET' : 'POST'), path, answer);
+    assertDocumented(method, path, answer);
     return answer;
   }
 
@@ -122,7 +124,7 @@ export async function adminScene(t: TestContext, engine: string) {
     t.after(() => socket.destroy());
     return socket;
   };
-  return { ...admin, ...database, database: address, lines, send, put, post, batch, dial, close };
+  return { ...admin, ...database, database: address, send, put, post, batch, dial };
 }
 
 export const engines = ['sqlite', 'postgres'];

@@ -7,74 +7,43 @@ import { adminKeys } from '../../../testkit/admin/started.ts';
 import { keepSecret } from '../../../testkit/watch/logs.ts';
 import { adminScene } from '../admin/scene.ts';
 
-interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-  /** Where a redirect leads. */
-  readonly to: string;
-}
-
-type Sent = Readonly<Record<string, string>>;
-type FormFields = Readonly<Record<string, string>> | readonly (readonly [string, string])[];
-
-async function answerOf(response: Response): Promise<Answer> {
-  const text = await response.text();
-  return {
-    status: response.status,
-    headers: response.headers,
-    text,
-    to: response.headers.get('location') ?? '',
-  };
-}
+type Texts = Readonly<Record<string, string>>;
 
 /** A browser at an address: it keeps the cookie, and says where its forms come from. */
 export function browserAt(address: string, cookie = '') {
+  const ask = async (path: string, headers: Texts, body?: URLSearchParams) => {
+    const response = await fetch(address + path, {
+      redirect: 'manual',
+      headers: { ...(browser.cookie && { cookie: browser.cookie }), ...headers },
+      ...(body && { method: 'POST', body }),
+    });
+    const [set] = response.headers.getSetCookie();
+    if (set !== undefined) browser.cookie = set.split(';')[0]!;
+    const text = await response.text();
+    const { status, headers: answered } = response;
+    return { status, headers: answered, text, to: answered.get('location') ?? '' };
+  };
   const browser = {
     cookie,
-    get: async (path: string, headers: Sent = {}) =>
-      answerOf(
-        await fetch(address + path, {
-          redirect: 'manual',
-          headers: { ...(browser.cookie && { cookie: browser.cookie }), ...headers },
-        }),
-      ),
+    get: (path: string) => ask(path, {}),
     /** Sends the fields alone, without a token. */
-    send: async (path: string, fields: FormFields, headers: Sent = {}) => {
-      const body = new URLSearchParams(fields as Record<string, string>);
-      const answer = await answerOf(
-        await fetch(address + path, {
-          method: 'POST',
-          redirect: 'manual',
-          body,
-          headers: {
-            origin: address,
-            'sec-fetch-site': 'same-origin',
-            ...(browser.cookie && { cookie: browser.cookie }),
-            ...headers,
-          },
-        }),
-      );
-      const [set] = answer.headers.getSetCookie();
-      if (set !== undefined) browser.cookie = set.split(';')[0]!;
-      return answer;
-    },
+    send: (path: string, fields: Texts, headers: Texts = {}) =>
+      ask(
+        path,
+        { origin: address, 'sec-fetch-site': 'same-origin', ...headers },
+        new URLSearchParams(fields),
+      ),
     /** The token of the session, as a page has it. */
-    token: async () => tokenIn((await browser.get('/console')).text),
+    token: async () => /name="token" value="([\w-]+)"/.exec((await browser.get('/console')).text)?.[1] ?? '',
     /** Sends a form with the token of the session. */
-    post: async (path: string, fields: Readonly<Record<string, string>> = {}, headers: Sent = {}) =>
-      browser.send(path, { token: await browser.token(), ...fields }, headers),
-    signIn: (key: string, next = '/console', headers: Sent = {}) =>
-      browser.send('/console/sign-in', { key, next }, headers),
+    post: async (path: string, fields: Texts = {}) =>
+      browser.send(path, { token: await browser.token(), ...fields }),
+    signIn: (key: string, next = '/console') => browser.send('/console/sign-in', { key, next }),
   };
   return browser;
 }
 
 export type TestBrowser = ReturnType<typeof browserAt>;
-
-function tokenIn(page: string): string {
-  return /name="token" value="([\w-]+)"/.exec(page)?.[1] ?? '';
-}
 
 export async function consoleScene(t: TestContext, engine = 'sqlite') {
   const scene = await adminScene(t, engine);

@@ -80,7 +80,7 @@ const lockers: Record<string, (t: TestContext, url: string, table: string) => Pr
 };
 
 for (const [engine, lock] of Object.entries(lockers)) {
-  test(`a batch and a change behind a lock get 503 after 2 s, and are written later (${engine})`, async (t) => {
+  test(`a batch and a change get 503 after 2 s behind a lock, and work later (${engine})`, async (t) => {
     const { url } = await filled(t, engine);
     const { send, address } = await startAdmin(t, url, quiet);
     const headers = { authorization: `Bearer ${adminKeys.SUPPORT}` };

@@ -103,7 +103,7 @@ test('a new key is shown once, in the answer to its form, and works', async (t) 
   }
 });
 
-test('a mistake leads back to the form, shows what was written except keys, and changes nothing', async (t) => {
+test('a mistake leads back to the form, with all that was written except keys', async (t) => {
   const { as, store } = await consoleScene(t);
   const admin = await as('ADMIN');
   const before = await store.listAudit({ limit: 1 });

@@ -41,7 +41,7 @@ const checks: Readonly<Record<string, Run>> = {
     about: 'Kills imports at a hundred moments, on both engines.',
     command: `KILLS=100 ${testing} packages/operator/test/ingest/killed.test.ts`,
   },
-  fuzz: program('fuzz/main.ts', 'Sends random parameters, cursors, bytes and imports.'),
+  fuzz: program('fuzz/main.ts', 'Sends random requests and bytes to both APIs.'),
   image: {
     about: 'Builds the image twice, reads it with other tools, and runs it. Needs root.',
     command:

@@ -4,14 +4,11 @@ import { oneOf, optional, Problem, wholeNumber } from '../../packages/common/src
 import { openLifetime } from '../../packages/testkit/fixtures/lifetime.ts';
 import { isStopped, print, runProgram, wholeRun, withDefault } from '../lib/program.ts';
 import { admin } from './admin.ts';
-import { cursors } from './cursors.ts';
 import { http } from './http.ts';
-import { imports } from './import.ts';
-import { parameters } from './parameters.ts';
 import type { Target } from './run.ts';
 import { type Failure, largestSeed, type Outcome, runTarget } from './run.ts';
 
-const targets: readonly Target[] = [parameters, cursors, http, imports, admin];
+const targets: readonly Target[] = [http, admin];
 const largestSeconds = 7 * 24 * 3_600;
 
 const about = `

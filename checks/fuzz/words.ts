@@ -19,7 +19,7 @@ export function anyText(maxLength: number): fc.Arbitrary<string> {
 }
 
 /** Writes each character plain, or percent-encoded in upper or lower case. The result is ASCII. */
-export function percentEncoded(text: string, ways: readonly number[]): string {
+function percentEncoded(text: string, ways: readonly number[]): string {
   let place = 0;
   return [...text.toWellFormed()]
     .map((character) => {
@@ -32,7 +32,7 @@ export function percentEncoded(text: string, ways: readonly number[]): string {
     .join('');
 }
 
-export const spelling = fc.array(fc.nat(3), { minLength: 1, maxLength: 4 });
+const spelling = fc.array(fc.nat(3), { minLength: 1, maxLength: 4 });
 
 /** Texts of a request target, including broken escapes and invalid UTF-8. */
 export const targetText = fc.oneof(
@@ -44,18 +44,6 @@ export const targetText = fc.oneof(
   fc.constantFrom('%00', '%ff', '%', '', '0', '-1', '1e2', '%F0%9F%A6%8A', "'%20or%201=1--", '__proto__'),
   fc.constantFrom('%C0%80', '%ED%A0%80', '%F4%90%80%80', '%EF%BB%BF', '%7F', '%C2%85', '%E2%80%AE', '%0d%0a'),
 );
-
-/** Characters that take one, two, three and four bytes. */
-const anyUnit = fc.constantFrom('a', ' ', 'é', '€', '🦊', '\u{10ffff}');
-
-/** A text around a length limit: from one character below the limit to two above it. */
-export function aroundLength(characters: number): fc.Arbitrary<string> {
-  return fc
-    .tuple(anyUnit, fc.constantFrom(-1, 0, 0, 1, 2))
-    .map(([unit, more]) => unit.repeat(Math.max(0, characters + more)));
-}
-
-export const hasControlCharacter = (text: string) => /[\u0000-\u001f\u007f]/.test(text);
 
 /** A change of a text at a random place. `pieces` are inserted, or replace a part of the text. */
 export function editWith(pieces: fc.Arbitrary<string>) {
@@ -69,7 +57,7 @@ export function editWith(pieces: fc.Arbitrary<string>) {
     { noNullPrototype: true },
   );
 }
-export type Edit = ReturnType<typeof editWith> extends fc.Arbitrary<infer E> ? E : never;
+type Edit = ReturnType<typeof editWith> extends fc.Arbitrary<infer E> ? E : never;
 
 export function edited(text: string, { how, at, length, piece }: Edit): string {
   const place = at % (text.length + 1);

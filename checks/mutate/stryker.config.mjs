@@ -29,7 +29,6 @@ export default {
       'packages/store/test/{consent,imports/order}.test.ts',
       'packages/operator/test/ingest/record-check.test.ts',
       'packages/store/test/sqlite/imports.test.ts',
-      'test/fuzz/parsing.test.ts',
     ],
     nodeArgs: ['--test-reporter=tap', '-r', '{{hookFile}}', '{{testFile}}'],
   },

@@ -1,11 +1,10 @@
-/**
- * Sealing and opening of cursors, without a service: `npm run check -- mutate` needs quick tests. That a
- * cursor opens in its own scope, for 24 hours, with any id and key, and nowhere else, is tested in
- * checks/fuzz/cursors.ts.
- */
+/** Sealing and opening of cursors, without a service: `npm run check -- mutate` needs quick tests. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
+import fc from 'fast-check';
+import { anyText } from '../../../../checks/fuzz/words.ts';
 import { createCursors, firstPosition } from '../../src/cursors.ts';
 
 const key = { id: 3, secret: randomBytes(32) };
@@ -26,6 +25,62 @@ function assertInvalid(open: () => unknown): void {
     return true;
   });
 }
+
+const word = fc.oneof(fc.constantFrom('p', 'c', 'CHECKING', '', 'null', '"', 'a","b'), anyText(20));
+const anyScope = fc.record({
+  endpoint: fc.constantFrom('listBrands', 'listBalances'),
+  partnerId: word,
+  filters: fc.array(fc.option(word, { nil: undefined }), { minLength: 1, maxLength: 2 }),
+});
+/** Ids of all sizes in bytes, up to the longest: 256 characters. */
+const longId = fc
+  .tuple(fc.constantFrom('a', 'é', '€', '🦊'), fc.constantFrom('b', '🦊', '\u{10ffff}'), fc.nat(256))
+  .map(([one, other, count]) => one.repeat(count) + other.repeat(256 - count));
+const position = fc.record({
+  after: fc.oneof(anyText(256), longId),
+  walPosition: fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }),
+});
+
+test('a cursor opens in its own scope with any id, in no other scope, and not when a byte is changed', () => {
+  const property = fc.property(
+    anyScope,
+    anyScope,
+    position,
+    fc.nat(),
+    fc.nat(254),
+    (own, other, at, byte, by) => {
+      const cursor = cursors.seal(own, at);
+      assert.match(cursor, /^[\w-]{1,1024}$/);
+      assert.deepEqual(cursors.open(own, cursor), { ...at });
+      if (!isDeepStrictEqual(own, other)) assertInvalid(() => cursors.open(other, cursor));
+      const bytes = Buffer.from(cursor, 'base64url');
+      bytes[byte % bytes.length]! += by + 1;
+      assertInvalid(() => cursors.open(own, bytes.toString('base64url')));
+      assertInvalid(() => cursors.open(own, cursor.slice(0, byte % cursor.length)));
+    },
+  );
+  fc.assert(property, { numRuns: 300, seed: 6 });
+});
+
+test('a cursor opens with the key that sealed it, in the same environment, for less than 24 hours', () => {
+  const dayMs = 24 * 3_600_000;
+  const other = { id: 4, secret: randomBytes(32) };
+  let now = 1_750_000_000_000;
+  const service = createCursors([other, key], 'sandbox', () => now);
+  const cursor = createCursors([key], 'sandbox', () => now).seal(scope, at('x'));
+  assert.deepEqual(service.open(scope, cursor), at('x'));
+  assert.equal(Buffer.from(service.seal(scope, at('x')), 'base64url')[0], other.id);
+  const strangers = [
+    createCursors([key], 'production', () => now),
+    createCursors([other], 'sandbox', () => now),
+    createCursors([{ ...other, id: key.id }], 'sandbox', () => now),
+  ];
+  for (const stranger of strangers) assertInvalid(() => stranger.open(scope, cursor));
+  now += dayMs - 1;
+  assert.deepEqual(service.open(scope, cursor), at('x'));
+  now += 1;
+  assertInvalid(() => service.open(scope, cursor));
+});
 
 test('a walk begins before every id, at WAL position 0', () => {
   assert.deepEqual(firstPosition, { after: '', walPosition: 0n });

@@ -1,6 +1,7 @@
 /** The command: what it refuses, what it cannot test, and how it reports. */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
+import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -59,47 +60,45 @@ test('a report that cannot be written is noticed before the first request', asyn
   );
 });
 
-/** Deployments that cannot be tested, and what the command says. */
-const untestable: Readonly<Record<string, readonly [(t: TestContext) => Promise<string>, RegExp]>> = {
-  'no server': [
-    async () => `http://127.0.0.1:${await freePort()}`,
-    /^No service listens at 127\.0\.0\.1:\d+\./,
-  ],
-  'an unknown key': [
-    (t) => serveHttp(t, (_request, response) => response.writeHead(401).end('{"errors":[]}')),
+const noAnswer = /is not an answer of this service\./;
+const withoutGrant =
+  /refused the balances of PARTNER_NETWORK_CUSTOMER_ID with status 403 and the code GRANT_NOT_FOUND\./;
+
+/** Deployments that cannot be tested, by their answers, and what the command says. */
+const untestable: readonly (readonly [name: string, answer: RequestListener, said: RegExp])[] = [
+  [
+    'an unknown key',
+    (_, response) => response.writeHead(401).end('{"errors":[]}'),
     /refused the key with status 401\.\nCheck that PARTNER_NETWORK_API_KEY is complete/,
   ],
-  'a customer without a grant': [
-    (t) =>
-      serveHttp(t, ({ url = '' }, response) => {
-        const isBalances = url.includes('/balances?customer_id=');
-        response.writeHead(isBalances ? 403 : 200).end('{"errors":[{"code":"GRANT_NOT_FOUND"}]}');
-      }),
-    /refused the balances of PARTNER_NETWORK_CUSTOMER_ID with status 403 and the code GRANT_NOT_FOUND\./,
+  [
+    'a customer without a grant',
+    ({ url }, response) => {
+      response.statusCode = url?.includes('/balances?customer_id=') ? 403 : 200;
+      response.end('{"errors":[{"code":"GRANT_NOT_FOUND"}]}');
+    },
+    withoutGrant,
   ],
-  'an overloaded service': [
-    (t) => serveHttp(t, (_request, response) => response.writeHead(503, { 'retry-after': '0' }).end('{}')),
+  [
+    'an overloaded service',
+    (_, response) => response.writeHead(503, { 'retry-after': '0' }).end('{}'),
     /answered 503 again and again\. Run the command again later\./,
   ],
-  'a web page': [
-    (t) => serveHttp(t, (_request, response) => response.end('<h1>Hello</h1>')),
-    /\(status 200\) is not an answer of this service\./,
-  ],
-  'a redirect': [
-    (t) => serveHttp(t, (_request, response) => response.writeHead(301, { location: '/' }).end('{}')),
-    /\(status 301\) is not an answer of this service\./,
-  ],
-  'another path': [
-    (t) => serveHttp(t, (_request, response) => response.writeHead(404).end('{"errors":[]}')),
-    /\(status 404\) is not an answer of this service\./,
-  ],
-};
+  ['a web page', (_, response) => response.end('<h1>Hello</h1>'), noAnswer],
+  ['a redirect', (_, response) => response.writeHead(301, { location: '/' }).end('{}'), noAnswer],
+  ['another path', (_, response) => response.writeHead(404).end('{"errors":[]}'), noAnswer],
+];
 
-for (const [name, [start, message]] of Object.entries(untestable)) {
-  test(`${name} cannot be tested: exit 3`, async (t) => {
-    assertFailed(await conformance([`${await start(t)}/network/v1/`]), 3, message);
-  });
-}
+test('what cannot be tested is named: exit 3', { concurrency: 2 }, async (t) => {
+  const nobody = `http://127.0.0.1:${await freePort()}/network/v1`;
+  assertFailed(await conformance([nobody]), 3, /^No service listens at 127\.0\.0\.1:\d+\./);
+  const tests = untestable.map(([name, answer, said]) =>
+    t.test(name, async (t) => {
+      assertFailed(await conformance([`${await serveHttp(t, answer)}/network/v1/`]), 3, said);
+    }),
+  );
+  await Promise.all(tests);
+});
 
 /** Repeats what it gets, with everything that could hurt a terminal or a report. */
 async function startHostile(t: TestContext): Promise<string> {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { exitUsage } from '../../../common/src/command-line/command.ts';
 import { parseLine } from '../../../common/src/command-line/parse.ts';
@@ -220,30 +220,31 @@ function isRunning(pid: number): boolean {
 
 const leftFolders = (folder: string) => readdirSync(folder).filter((name) => name.startsWith('partner-'));
 
-test('kills the program with what it started when --timeout is over', async (t) => {
+/** Rehearses the endless program until it has started the other one. */
+async function startEndless(t: TestContext, ...flags: string[]) {
   const folder = temporaryFolder(t);
   const pids = join(folder, 'pids');
-  const words = ['rehearse', '--scenario', 'steady', '--timeout', '2', '--', process.execPath];
-  const { status, stdout, stderr } = await run([...words, '--input-type=module', '-e', endless], {
-    variables: { ...withPath.variables, PIDS: pids, TMPDIR: folder },
-  });
-  assert.equal(status, 1, stderr);
-  assert.match(stdout, /^steady +failed +1 /m);
-  assert.match(stderr, /^steady: the command was killed because of --timeout and printed nothing\.$/m);
-  const started = readFileSync(pids, 'utf8').split(' ').map(Number);
-  assert.deepEqual(started.map(isRunning), [false, false]);
-  assert.deepEqual(leftFolders(folder), []);
-});
-
-test('Ctrl-C kills the program and removes the sandbox', async (t) => {
-  const folder = temporaryFolder(t);
-  const pids = join(folder, 'pids');
-  const words = ['rehearse', '--scenario', 'steady', '--', process.execPath];
+  const words = ['rehearse', '--scenario', 'steady', ...flags, '--', process.execPath];
   const command = start(t, [...words, '--input-type=module', '-e', endless], {
     variables: { ...withPath.variables, PIDS: pids, TMPDIR: folder },
   });
   await until(20_000, () => existsSync(pids) && readFileSync(pids, 'utf8').includes(' '));
   const started = readFileSync(pids, 'utf8').split(' ').map(Number);
+  return { command, folder, started };
+}
+
+test('kills the program with what it started when --timeout is over', async (t) => {
+  const { command, folder, started } = await startEndless(t, '--timeout', '4');
+  assert.equal(await command.ended, 1);
+  const { stdout, stderr } = command.texts();
+  assert.match(stdout, /^steady +failed +1 /m);
+  assert.match(stderr, /^steady: the command was killed because of --timeout and printed nothing\.$/m);
+  assert.deepEqual(started.map(isRunning), [false, false]);
+  assert.deepEqual(leftFolders(folder), []);
+});
+
+test('Ctrl-C kills the program and removes the sandbox', async (t) => {
+  const { command, folder, started } = await startEndless(t);
   assert.deepEqual(started.map(isRunning), [true, true]);
   command.signal('SIGINT');
   assert.equal(await command.ended, 130);

@@ -5,15 +5,17 @@ import { balanceSchema, brandSchema, type RecordSchema } from '../records.ts';
 
 type Example = Readonly<Record<string, unknown>>;
 
+export interface RecordText {
+  readonly description: string;
+  readonly schema: RecordSchema;
+  /** Bounds of fields that only the document states. */
+  readonly bounds?: Readonly<Record<string, object>>;
+  readonly example: Example;
+}
+
 interface ListingText {
   readonly tag: string;
-  readonly record: {
-    readonly description: string;
-    readonly schema: RecordSchema;
-    /** Bounds of fields that only the document states. */
-    readonly bounds?: Readonly<Record<string, object>>;
-    readonly example: Example;
-  };
+  readonly record: RecordText;
   readonly pages: (publicUrl: string) => Readonly<Record<string, { summary: string; value: object }>>;
   /** How a program calls it with the client. */
   readonly sample: string;

@@ -1,5 +1,5 @@
 /** The API for partners, as its OpenAPI document and its reference show it. */
-import { type Environment, environments, keyPrefixes } from '../environments.ts';
+import { type Environment, keyPrefixes } from '../environments.ts';
 import { retryableStatuses } from '../errors.ts';
 import { brandsPerSecond, cursorLifetimeHours } from '../limits.ts';
 import { apiVersion, basePath, type ListingName, type ListingOperation, listings } from '../operations.ts';
@@ -19,24 +19,19 @@ interface Place {
   readonly publicUrl: string;
 }
 
-const exampleHosts: Readonly<Record<Environment, string>> = {
-  production: 'network.example',
-  sandbox: 'sandbox.network.example',
-};
-
-/** The server of an environment. Without variables: some tools use `https://{host}` literally. */
-function serverOf(environment: Environment, publicUrl = `https://${exampleHosts[environment]}`) {
-  return { url: publicUrl + basePath, description: capitalized(environment), 'x-internal': false };
-}
+/** Where the environments would be. Without variables: some tools use `https://{host}` literally. */
+const examplePlaces: readonly Place[] = [
+  { environment: 'production', publicUrl: 'https://network.example' },
+  { environment: 'sandbox', publicUrl: 'https://sandbox.network.example' },
+];
 
 /** The service that serves the document comes first, then each other environment. */
-function serversOf(place: Place | undefined) {
-  const others = environments.filter((environment) => environment !== place?.environment);
-  const own = place === undefined ? [] : [serverOf(place.environment, place.publicUrl)];
-  return [...own, ...others.map((environment) => serverOf(environment))];
+function serversOf(place?: Place) {
+  const others = examplePlaces.filter(({ environment }) => environment !== place?.environment);
+  return [place ?? [], others].flat().map(({ environment, publicUrl }) => {
+    return { url: publicUrl + basePath, description: capitalized(environment), 'x-internal': false };
+  });
 }
-
-const anyPlace: Place = { environment: 'production', publicUrl: `https://${exampleHosts.production}` };
 
 const limited = listings.filter(({ defaultRate }) => defaultRate > 0);
 const defaultRates: Rates = Object.fromEntries(limited.map(({ name, defaultRate }) => [name, defaultRate]));
@@ -44,7 +39,11 @@ const defaultRates: Rates = Object.fromEntries(limited.map(({ name, defaultRate 
 /** `place` is the service that serves the document. The document of the repository has none. */
 export function partnersApi(place?: Place, rates = defaultRates): Api<ListingOperation> {
   const listing = listings.find(({ name }) => rates[name] !== undefined)?.name ?? 'brands';
-  const setting: Setting = { ...(place ?? anyPlace), listing, rate: rates[listing] ?? brandsPerSecond };
+  const setting: Setting = {
+    ...(place ?? examplePlaces[0]!),
+    listing,
+    rate: rates[listing] ?? brandsPerSecond,
+  };
   return {
     info,
     servers: serversOf(place),

@@ -2,30 +2,21 @@
 import { errorCatalogue } from '../errors.ts';
 import { echoedCharacters, lengths, maxErrors, pageSize } from '../limits.ts';
 import { type ListingName, listings } from '../operations.ts';
-import { errorRecordSchema, nextCursor, type RecordSchema } from '../records.ts';
-import { asSent, cursorText } from './document.ts';
-import { exampleCursor, listingTexts } from './listings.ts';
+import { errorRecordSchema, nextCursor } from '../records.ts';
+import { asSent, cursorText, ref } from './document.ts';
+import { exampleCursor, listingTexts, type RecordText } from './listings.ts';
 
 /**
  * The component of a record. It allows additional fields: a new optional field must not break a client that
  * was generated earlier. The tests refuse any field that the document does not list.
  */
-function component(
-  title: string,
-  description: string,
-  { required, properties }: RecordSchema,
-  example: Readonly<Record<string, unknown>>,
-  bounds: Readonly<Record<string, object>> = {},
-): object {
+function component(title: string, { description, schema, example, bounds = {} }: RecordText): object {
+  const { required, properties } = schema;
   const fields = Object.entries(properties).map(([field, schema]) => {
     const shown = { ...asSent(schema), ...bounds[field] };
     return [field, field in example ? { ...shown, examples: [example[field]] } : shown];
   });
   return { title, type: 'object', description, required, properties: Object.fromEntries(fields) };
-}
-
-function list(name: string, description: string, maxItems: number, bounds: object = {}): object {
-  return { type: 'array', description, ...bounds, maxItems, items: { $ref: `#/components/schemas/${name}` } };
 }
 
 function page(plural: ListingName, recordName: string): object {
@@ -35,7 +26,12 @@ function page(plural: ListingName, recordName: string): object {
     description: `A page of ${plural} in ascending order of \`id\`.`,
     required: [plural],
     properties: {
-      [plural]: list(recordName, `The ${plural} that match the query.`, pageSize.max),
+      [plural]: {
+        type: 'array',
+        description: `The ${plural} that match the query.`,
+        maxItems: pageSize.max,
+        items: ref('schemas', recordName),
+      },
       cursor: { ...nextCursor, pattern: cursorText, examples: [exampleCursor] },
     },
   };
@@ -58,33 +54,23 @@ const errorBounds = {
   field: { maxLength: echoedCharacters },
 };
 
-const exampleError = {
-  code: 'VALUE_TOO_HIGH',
-  detail: 'Set limit to at most 100, and use the cursor to get further pages.',
-  field: 'limit',
+const errorText = {
+  description: 'One error of a request.',
+  schema: errorRecordSchema,
+  bounds: errorBounds,
+  example: {
+    code: 'VALUE_TOO_HIGH',
+    detail: 'Set limit to at most 100, and use the cursor to get further pages.',
+    field: 'limit',
+  },
 };
-
-const texts = listings.map(({ name, result }) => ({
-  name,
-  of: result.of,
-  record: listingTexts[name].record,
-}));
 
 export const schemas = {
   ...Object.fromEntries(
-    texts.map(({ of, record }) => [
-      of,
-      component(of, record.description, record.schema, record.example, record.bounds),
-    ]),
+    listings.map(({ name, result: { of } }) => [of, component(of, listingTexts[name].record)]),
   ),
-  ...Object.fromEntries(texts.map(({ name, of }) => [`${of}sPage`, page(name, of)])),
-  ErrorRecord: component(
-    'ErrorRecord',
-    'One error of a request.',
-    errorRecordSchema,
-    exampleError,
-    errorBounds,
-  ),
+  ...Object.fromEntries(listings.map(({ name, result: { of } }) => [`${of}sPage`, page(name, of)])),
+  ErrorRecord: component('ErrorRecord', errorText),
   ErrorCode: {
     title: 'ErrorCode',
     type: 'string',
@@ -97,14 +83,13 @@ export const schemas = {
     description: 'The body of every response with a status other than 2xx.',
     required: ['errors'],
     properties: {
-      errors: list(
-        'ErrorRecord',
-        'One for each invalid parameter, the first 20 at most, or one for any other cause.',
-        maxErrors,
-        {
-          minItems: 1,
-        },
-      ),
+      errors: {
+        type: 'array',
+        description: 'One for each invalid parameter, the first 20 at most, or one for any other cause.',
+        minItems: 1,
+        maxItems: maxErrors,
+        items: ref('schemas', 'ErrorRecord'),
+      },
     },
   },
 };

@@ -9,218 +9,194 @@ export interface Entry {
   readonly load: () => Promise<Command>;
 }
 
-/** The commands that a file exports. It is loaded only when one of them runs. */
+/** The commands that a file exports. The file is loaded only when one of them runs. */
 function from<File extends Readonly<Record<keyof File, Command>>>(
   load: () => Promise<File>,
-  named: Readonly<Record<keyof File, readonly [name: string, summary: string, ...examples: string[]]>>,
+  named: Readonly<Record<keyof File, readonly [name: string, summary: string, ...endsOfExamples: string[]]>>,
 ): Entry[] {
   const exported = Object.keys(named) as (keyof File)[];
   return exported.map((key) => {
-    const [name, summary, ...examples] = named[key];
+    const [name, summary, ...ends] = named[key];
+    const examples = ends.map((end) => `partner-network ${name} ${end}`.trimEnd());
     return { name, summary, examples, load: async () => (await load())[key] };
   });
 }
 
+/** The commands of each file, under the headings of the help. */
+const files: Readonly<Record<string, readonly Entry[][]>> = {
+  'For partners, with an API key': [
+    from(() => import('@partner-network/operator/commands/sandbox'), {
+      sandbox: [
+        'sandbox',
+        'Run a sandbox with demo data and a demo key (start here)',
+        '',
+        '--port 9000 --data /tmp/sandbox',
+      ],
+    }),
+    from(() => import('@partner-network/partner/rehearse/rehearse'), {
+      rehearse: [
+        'rehearse',
+        'Run your program against failures, and see whether it copes',
+        '-- node sync-brands.js',
+        '--listing balances --junit report.xml -- python3 balances.py',
+        '--scenario rate-limited --scenario torn -- ./walk.sh',
+        '',
+      ],
+    }),
+    from(() => import('@partner-network/partner/commands/lists'), {
+      listBrands: ['brands list', 'List your brands', '--limit 5', '--all --json'],
+      listBalances: [
+        'balances list',
+        "List a customer's balances",
+        '--customer CUSTOMER_1001',
+        '--customer CUSTOMER_1001 --grant-id GRANT_1001',
+      ],
+    }),
+    from(() => import('@partner-network/partner/commands/conformance'), {
+      conformance: [
+        'conformance',
+        'Check over HTTP whether a deployment follows the specification',
+        'https://network.example/network/v1',
+        'http://127.0.0.1:8080/network/v1 --html report.html',
+      ],
+    }),
+  ],
+  'For operators, to run the service': [
+    from(() => import('@partner-network/operator/commands/serve'), {
+      serve: [
+        'serve',
+        'Serve the API, for production or as a sandbox',
+        '--public-url https://network.example',
+        '--environment sandbox --port 8081 --ops-port 9093',
+      ],
+    }),
+    from(() => import('@partner-network/operator/commands/admin'), {
+      admin: [
+        'admin',
+        'Serve the administrative API and its console, to send data and manage access',
+        '--port 8090',
+      ],
+    }),
+    from(() => import('@partner-network/operator/commands/schema'), {
+      migrate: ['migrate', 'Create the database, or update its schema'],
+      printRoles: ['roles', 'Print the SQL of the database roles for Postgres', '--json'],
+    }),
+    from(() => import('@partner-network/operator/commands/ready'), {
+      ready: [
+        'ready',
+        'Exit with status 0 if an instance is ready, for health checks',
+        '--ops-port 9091',
+        '--wait 60',
+      ],
+    }),
+    from(() => import('@partner-network/operator/commands/doctor'), {
+      doctor: ['doctor', 'Check what serve needs, and say how to fix each finding'],
+    }),
+    from(() => import('@partner-network/operator/commands/backup'), {
+      backup: ['backup', 'Copy the embedded database and its receipts, even while in use'],
+    }),
+    from(() => import('@partner-network/operator/commands/cursor-key'), {
+      rotateCursorKey: ['cursor-key rotate', 'Replace the key that seals cursors'],
+      listCursorKeys: ['cursor-key list', 'List the cursor keys, without their secrets'],
+    }),
+  ],
+  'For operators, to manage partners, keys, grants and customers': [
+    from(() => import('@partner-network/operator/commands/partners'), {
+      createPartner: ['partners create', 'Create a partner'],
+      listPartners: ['partners list', 'List all partners'],
+      disablePartner: ['partners disable', "Refuse all of a partner's keys"],
+      enablePartner: ['partners enable', "Accept a disabled partner's keys again"],
+      renamePartner: ['partners rename', 'Change the name of a partner'],
+    }),
+    from(() => import('@partner-network/operator/commands/keys'), {
+      createKey: [
+        'keys create',
+        'Create an API key, which is shown only once',
+        '--partner PARTNER_1 --scope BRANDS_READ',
+      ],
+      listKeys: ['keys list', 'List the keys of one partner or of all, without their secrets'],
+      findKey: ['keys find', 'Find the owner of a leaked key, without printing the key'],
+      revokeKey: ['keys revoke', 'Revoke a key for good'],
+      rotateKey: ['keys rotate', 'Replace a key; the old key works for a while longer'],
+      createAdminKey: [
+        'admin-keys create',
+        'Create a key of the administrative service, which is shown only once',
+        '--name support-ana --role SUPPORT',
+        '--name balances-feed --role INGEST --json',
+      ],
+      listAdminKeys: ['admin-keys list', 'List the administrative keys, without their secrets'],
+      revokeAdminKey: ['admin-keys revoke', 'Revoke an administrative key for good'],
+      rotateAdminKey: [
+        'admin-keys rotate',
+        'Replace an administrative key; the old key works for a while longer',
+      ],
+    }),
+    from(() => import('@partner-network/operator/commands/grants'), {
+      createGrant: ['grants create', "Let a partner read a customer's balances"],
+      listGrants: ['grants list', 'List the grants of a partner or a customer'],
+      revokeGrant: [
+        'grants revoke',
+        'Revoke a grant, or all grants of a customer, for good',
+        'GRANT_1',
+        '--customer CUSTOMER_1 --all',
+      ],
+      eraseCustomer: ['customers erase', "Delete a customer's balances and grants for good"],
+    }),
+  ],
+  'For operators, to move and check data': [
+    from(() => import('@partner-network/operator/commands/import/import'), {
+      importBrands: [
+        'import brands',
+        'Import brands from a file',
+        'brands.csv --partner PARTNER_1 --dry-run',
+        'brands.jsonl --undo-file undo.jsonl',
+        'undo.jsonl --overwrite',
+      ],
+      importBalances: [
+        'import balances',
+        'Import balances from a file',
+        'balances.csv --dry-run',
+        'balances.csv --undo-file undo.jsonl',
+        'undo.jsonl --overwrite',
+        '- --follow --rejected-file rejected.jsonl',
+      ],
+      importGrants: ['import grants', 'Import grants from a file', 'grants.jsonl --dry-run'],
+    }),
+    from(() => import('@partner-network/operator/commands/move'), {
+      importErasures: ['import erasures', 'Repeat the erasures of another database'],
+      exportBrands: ['export brands', 'Print the brands of one partner or of all, for an import'],
+      exportBalances: ['export balances', 'Print all balances, for an import'],
+      exportGrants: ['export grants', 'Print all grants, for an import'],
+      exportErasures: ['export erasures', 'Print which customers were erased, for an import'],
+      exportPartners: ['partners export', 'Print all partners with the digests of their keys'],
+      importPartners: ['partners import', 'Import the output of "partners export"; all keys keep working'],
+    }),
+    from(() => import('@partner-network/operator/commands/check-images'), {
+      checkImages: ['brands check-images', "Download and check the images of a partner's brands"],
+    }),
+  ],
+  'For operators, to audit changes and requests for balances': [
+    from(() => import('@partner-network/operator/commands/audit'), {
+      listAudit: [
+        'audit list',
+        'List who changed what, newest first',
+        '--since 24h',
+        '--target PARTNER_1 --json',
+      ],
+    }),
+    from(() => import('@partner-network/operator/commands/receipts-and-usage'), {
+      listReceipts: ['receipts list', 'List who requested whose balances, newest first'],
+      pruneReceipts: ['receipts prune', 'Delete old receipts'],
+      listUsage: [
+        'usage list',
+        'List how many answers each key got, by operation and code, newest first',
+        '--partner PARTNER_1 --since 24h',
+        '--by day --since 30d --json',
+      ],
+      pruneUsage: ['usage prune', 'Delete old counts of answers'],
+    }),
+  ],
+};
+
 /** All commands, in the order of the help. */
-export const groups: readonly { readonly heading: string; readonly commands: readonly Entry[] }[] = [
-  {
-    heading: 'For partners, with an API key',
-    commands: [
-      ...from(() => import('@partner-network/operator/commands/sandbox'), {
-        sandbox: [
-          'sandbox',
-          'Run a sandbox with demo data and a demo key (start here)',
-          'partner-network sandbox',
-          'partner-network sandbox --port 9000 --data /tmp/sandbox',
-        ],
-      }),
-      ...from(() => import('@partner-network/partner/rehearse/rehearse'), {
-        rehearse: [
-          'rehearse',
-          'Run your program against failures, and see whether it copes',
-          'partner-network rehearse -- node sync-brands.js',
-          'partner-network rehearse --listing balances --junit report.xml -- python3 balances.py',
-          'partner-network rehearse --scenario rate-limited --scenario torn -- ./walk.sh',
-          'partner-network rehearse',
-        ],
-      }),
-      ...from(() => import('@partner-network/partner/commands/lists'), {
-        listBrands: [
-          'brands list',
-          'List your brands',
-          'partner-network brands list --limit 5',
-          'partner-network brands list --all --json',
-        ],
-        listBalances: [
-          'balances list',
-          "List a customer's balances",
-          'partner-network balances list --customer CUSTOMER_1001',
-          'partner-network balances list --customer CUSTOMER_1001 --grant-id GRANT_1001',
-        ],
-      }),
-      ...from(() => import('@partner-network/partner/commands/conformance'), {
-        conformance: [
-          'conformance',
-          'Check over HTTP whether a deployment follows the specification',
-          'partner-network conformance https://network.example/network/v1',
-          'partner-network conformance http://127.0.0.1:8080/network/v1 --html report.html',
-        ],
-      }),
-    ],
-  },
-  {
-    heading: 'For operators, to run the service',
-    commands: [
-      ...from(() => import('@partner-network/operator/commands/serve'), {
-        serve: [
-          'serve',
-          'Serve the API, for production or as a sandbox',
-          'partner-network serve --public-url https://network.example',
-          'partner-network serve --environment sandbox --port 8081 --ops-port 9093',
-        ],
-      }),
-      ...from(() => import('@partner-network/operator/commands/admin'), {
-        admin: [
-          'admin',
-          'Serve the administrative API and its console, to send data and manage access',
-          'partner-network admin --port 8090',
-        ],
-      }),
-      ...from(() => import('@partner-network/operator/commands/schema'), {
-        migrate: ['migrate', 'Create the database, or update its schema'],
-        printRoles: [
-          'roles',
-          'Print the SQL of the database roles for Postgres',
-          'partner-network roles --json',
-        ],
-      }),
-      ...from(() => import('@partner-network/operator/commands/ready'), {
-        ready: [
-          'ready',
-          'Exit with status 0 if an instance is ready, for health checks',
-          'partner-network ready --ops-port 9091',
-          'partner-network ready --wait 60',
-        ],
-      }),
-      ...from(() => import('@partner-network/operator/commands/doctor'), {
-        doctor: ['doctor', 'Check what serve needs, and say how to fix each finding'],
-      }),
-      ...from(() => import('@partner-network/operator/commands/backup'), {
-        backup: ['backup', 'Copy the embedded database and its receipts, even while in use'],
-      }),
-      ...from(() => import('@partner-network/operator/commands/cursor-key'), {
-        rotateCursorKey: ['cursor-key rotate', 'Replace the key that seals cursors'],
-        listCursorKeys: ['cursor-key list', 'List the cursor keys, without their secrets'],
-      }),
-    ],
-  },
-  {
-    heading: 'For operators, to manage partners, keys, grants and customers',
-    commands: [
-      ...from(() => import('@partner-network/operator/commands/partners'), {
-        createPartner: ['partners create', 'Create a partner'],
-        listPartners: ['partners list', 'List all partners'],
-        disablePartner: ['partners disable', "Refuse all of a partner's keys"],
-        enablePartner: ['partners enable', "Accept a disabled partner's keys again"],
-        renamePartner: ['partners rename', 'Change the name of a partner'],
-      }),
-      ...from(() => import('@partner-network/operator/commands/keys'), {
-        createKey: [
-          'keys create',
-          'Create an API key, which is shown only once',
-          'partner-network keys create --partner PARTNER_1 --scope BRANDS_READ',
-        ],
-        listKeys: ['keys list', 'List the keys of one partner or of all, without their secrets'],
-        findKey: ['keys find', 'Find the owner of a leaked key, without printing the key'],
-        revokeKey: ['keys revoke', 'Revoke a key for good'],
-        rotateKey: ['keys rotate', 'Replace a key; the old key works for a while longer'],
-        createAdminKey: [
-          'admin-keys create',
-          'Create a key of the administrative service, which is shown only once',
-          'partner-network admin-keys create --name support-ana --role SUPPORT',
-          'partner-network admin-keys create --name balances-feed --role INGEST --json',
-        ],
-        listAdminKeys: ['admin-keys list', 'List the administrative keys, without their secrets'],
-        revokeAdminKey: ['admin-keys revoke', 'Revoke an administrative key for good'],
-        rotateAdminKey: [
-          'admin-keys rotate',
-          'Replace an administrative key; the old key works for a while longer',
-        ],
-      }),
-      ...from(() => import('@partner-network/operator/commands/grants'), {
-        createGrant: ['grants create', "Let a partner read a customer's balances"],
-        listGrants: ['grants list', 'List the grants of a partner or a customer'],
-        revokeGrant: [
-          'grants revoke',
-          'Revoke a grant, or all grants of a customer, for good',
-          'partner-network grants revoke GRANT_1',
-          'partner-network grants revoke --customer CUSTOMER_1 --all',
-        ],
-        eraseCustomer: ['customers erase', "Delete a customer's balances and grants for good"],
-      }),
-    ],
-  },
-  {
-    heading: 'For operators, to move and check data',
-    commands: [
-      ...from(() => import('@partner-network/operator/commands/import/import'), {
-        importBrands: [
-          'import brands',
-          'Import brands from a file',
-          'partner-network import brands brands.csv --partner PARTNER_1 --dry-run',
-          'partner-network import brands brands.jsonl --undo-file undo.jsonl',
-          'partner-network import brands undo.jsonl --overwrite',
-        ],
-        importBalances: [
-          'import balances',
-          'Import balances from a file',
-          'partner-network import balances balances.csv --dry-run',
-          'partner-network import balances balances.csv --undo-file undo.jsonl',
-          'partner-network import balances undo.jsonl --overwrite',
-          'partner-network import balances - --follow --rejected-file rejected.jsonl',
-        ],
-        importGrants: [
-          'import grants',
-          'Import grants from a file',
-          'partner-network import grants grants.jsonl --dry-run',
-        ],
-      }),
-      ...from(() => import('@partner-network/operator/commands/move'), {
-        importErasures: ['import erasures', 'Repeat the erasures of another database'],
-        exportBrands: ['export brands', 'Print the brands of one partner or of all, for an import'],
-        exportBalances: ['export balances', 'Print all balances, for an import'],
-        exportGrants: ['export grants', 'Print all grants, for an import'],
-        exportErasures: ['export erasures', 'Print which customers were erased, for an import'],
-        exportPartners: ['partners export', 'Print all partners with the digests of their keys'],
-        importPartners: ['partners import', 'Import the output of "partners export"; all keys keep working'],
-      }),
-      ...from(() => import('@partner-network/operator/commands/check-images'), {
-        checkImages: ['brands check-images', "Download and check the images of a partner's brands"],
-      }),
-    ],
-  },
-  {
-    heading: 'For operators, to audit changes and requests for balances',
-    commands: [
-      ...from(() => import('@partner-network/operator/commands/audit'), {
-        listAudit: [
-          'audit list',
-          'List who changed what, newest first',
-          'partner-network audit list --since 24h',
-          'partner-network audit list --target PARTNER_1 --json',
-        ],
-      }),
-      ...from(() => import('@partner-network/operator/commands/receipts-and-usage'), {
-        listReceipts: ['receipts list', 'List who requested whose balances, newest first'],
-        pruneReceipts: ['receipts prune', 'Delete old receipts'],
-        listUsage: [
-          'usage list',
-          'List how many answers each key got, by operation and code, newest first',
-          'partner-network usage list --partner PARTNER_1 --since 24h',
-          'partner-network usage list --by day --since 30d --json',
-        ],
-        pruneUsage: ['usage prune', 'Delete old counts of answers'],
-      }),
-    ],
-  },
-];
+export const groups = Object.entries(files).map(([heading, group]) => ({ heading, commands: group.flat() }));

@@ -10,11 +10,7 @@ export function isCleanText(text: string): boolean {
 
 /** Whether a text is longer than this number of code points. Counts them only if its length leaves doubt. */
 export function isLongerThan(text: string, codePoints: number): boolean {
-  if (text.length <= codePoints) return false;
-  if (text.length > codePoints * 2) return true;
-  let count = 0;
-  for (const _ of text) count += 1;
-  return count > codePoints;
+  return text.length > codePoints * 2 || (text.length > codePoints && [...text].length > codePoints);
 }
 
 /** Whether no address can name this id: programs remove `.` and `..` from paths. */

@@ -1,10 +1,10 @@
 /** What the commands on a database share. */
 import { commandLineBounds } from '@partner-network/common/bounds/common';
 import { actor, reason } from '@partner-network/common/command-line/changes';
-import type { Output } from '@partner-network/common/command-line/command';
 import {
   type Command,
   command,
+  type Output,
   printReport,
   type Report,
 } from '@partner-network/common/command-line/command';

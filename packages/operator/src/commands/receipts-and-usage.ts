@@ -106,13 +106,8 @@ const usageColumns: readonly Column<UsageCount>[] = [
 
 export const pruneUsage = pruning('usage prune', '0.2.0', 'usage', 'count');
 
-interface Owner {
-  readonly partner: string | undefined;
-  readonly key: string | undefined;
-}
-
 /** The partner to filter by, also for a key: records are indexed by partner, not by key. */
-async function partnerOf(store: Store, { partner, key }: Owner): Promise<string | undefined> {
+async function partnerOf(store: Store, { partner, key }: { partner?: string; key?: string }) {
   if (partner !== undefined) await requirePartner(store, partner);
   const partnerOfKey = key === undefined ? undefined : (await requireKey(store, key)).partner_id;
   return partner ?? partnerOfKey;

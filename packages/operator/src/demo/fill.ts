@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { OperatorError } from '@partner-network/common/errors';
 import { toTime } from '@partner-network/common/times';
 import type { ErrorCode } from '@partner-network/contract/errors';
@@ -77,43 +77,37 @@ const dayHours = 24;
 const mostHours = 30 * dayHours;
 
 /** The answers that a key gets in a usual hour, and for balances the customers. */
-interface Stream {
-  readonly key: (typeof demoKeys)[number]['id'];
-  readonly operation: ListingOperation['id'];
-  readonly code: 'OK' | ErrorCode;
-  readonly perHour: number;
-  readonly customers?: readonly number[];
-}
+type Stream = readonly [
+  key: (typeof demoKeys)[number]['id'],
+  operation: ListingOperation['id'],
+  code: 'OK' | ErrorCode,
+  perHour: number,
+  customers?: readonly number[],
+];
 
 const streams: readonly Stream[] = [
-  { key: 'KEY_NORTHWIND', operation: 'listBrands', code: 'OK', perHour: 240 },
-  { key: 'KEY_NORTHWIND', operation: 'listBrands', code: 'RATE_LIMITED', perHour: 3 },
-  {
-    key: 'KEY_NORTHWIND',
-    operation: 'listBalances',
-    code: 'OK',
-    perHour: 12,
-    customers: [1001, 1002, 1003, 1004, 1005],
-  },
-  { key: 'KEY_NORTHWIND', operation: 'listBalances', code: 'GRANT_EXPIRED', perHour: 1, customers: [1006] },
-  { key: 'KEY_NORTHWIND', operation: 'listBalances', code: 'GRANT_REVOKED', perHour: 0.4, customers: [1007] },
-  { key: 'KEY_NORTHWIND_BRANDS', operation: 'listBrands', code: 'OK', perHour: 30 },
-  { key: 'KEY_NORTHWIND_EXPIRED', operation: 'listBrands', code: 'API_KEY_EXPIRED', perHour: 0.3 },
-  { key: 'KEY_BLUEBIRD', operation: 'listBrands', code: 'OK', perHour: 120 },
-  { key: 'KEY_BLUEBIRD', operation: 'listBrands', code: 'VALUE_TOO_HIGH', perHour: 0.5 },
-  { key: 'KEY_BLUEBIRD', operation: 'listBalances', code: 'OK', perHour: 6, customers: [1010, 1011] },
-  { key: 'KEY_JUNIPER', operation: 'listBrands', code: 'OK', perHour: 45 },
-  { key: 'KEY_JUNIPER', operation: 'listBrands', code: 'INVALID_CURSOR', perHour: 0.4 },
+  ['KEY_NORTHWIND', 'listBrands', 'OK', 240],
+  ['KEY_NORTHWIND', 'listBrands', 'RATE_LIMITED', 3],
+  ['KEY_NORTHWIND', 'listBalances', 'OK', 12, [1001, 1002, 1003, 1004, 1005]],
+  ['KEY_NORTHWIND', 'listBalances', 'GRANT_EXPIRED', 1, [1006]],
+  ['KEY_NORTHWIND', 'listBalances', 'GRANT_REVOKED', 0.4, [1007]],
+  ['KEY_NORTHWIND_BRANDS', 'listBrands', 'OK', 30],
+  ['KEY_NORTHWIND_EXPIRED', 'listBrands', 'API_KEY_EXPIRED', 0.3],
+  ['KEY_BLUEBIRD', 'listBrands', 'OK', 120],
+  ['KEY_BLUEBIRD', 'listBrands', 'VALUE_TOO_HIGH', 0.5],
+  ['KEY_BLUEBIRD', 'listBalances', 'OK', 6, [1010, 1011]],
+  ['KEY_JUNIPER', 'listBrands', 'OK', 45],
+  ['KEY_JUNIPER', 'listBrands', 'INVALID_CURSOR', 0.4],
 ];
 
 /** In the newest hour, a program of Northwind requests balances with the key that is for brands only. */
-const incident: Stream = {
-  key: 'KEY_NORTHWIND_BRANDS',
-  operation: 'listBalances',
-  code: 'INSUFFICIENT_SCOPES',
-  perHour: 140,
-  customers: [1001, 1002, 1003],
-};
+const incident: Stream = [
+  'KEY_NORTHWIND_BRANDS',
+  'listBalances',
+  'INSUFFICIENT_SCOPES',
+  140,
+  [1001, 1002, 1003],
+];
 
 /**
  * Writes the hours since the last call, up to the current one. Real requests are counted on top, so only the
@@ -129,7 +123,7 @@ export async function fillWithHistory(store: Store, by: Author, nowMs: number): 
   await store.addAudit(by, 'usage', { source: 'demo data', until: toTime(end * hourMs) });
   // A day at a time, so that requests are answered meanwhile. The newest day matters most.
   for (let until = end; until > begin; until -= dayHours) {
-    const sent = answersOf(Math.max(begin, until - dayHours), until, until === end);
+    const sent = countsOf(Math.max(begin, until - dayHours), until, until === end);
     await store.recordUsage(sent.map(({ usage }) => usage));
     if (until < end) continue;
     // Only of the newest day: all days would have about 15,000 receipts.
@@ -140,14 +134,6 @@ export async function fillWithHistory(store: Store, by: Author, nowMs: number): 
   }
 }
 
-/** The counts of these hours. */
-function answersOf(begin: number, end: number, isNewest: boolean): Counts[] {
-  const hours = Array.from({ length: end - begin }, (_, index) => begin + index);
-  const usual = hours.flatMap((hour) => streams.map((stream) => countOf(stream, hour, rhythm(hour))));
-  const all = isNewest ? [...usual, countOf(incident, end - 1, 1)] : usual;
-  return all.filter(({ usage }) => usage.count > 0);
-}
-
 /** From 0 at night to 2 in the afternoon, half of it on weekends, and a little uneven. */
 function rhythm(hour: number): number {
   const wave = 1 - Math.cos((((hour % 24) - 2) / 12) * Math.PI);
@@ -156,45 +142,46 @@ function rhythm(hour: number): number {
   return wave * (isWeekend ? 0.5 : 1) * (0.8 + ((hour * 7) % 5) / 10);
 }
 
-interface Counts {
-  readonly stream: Stream;
-  readonly hour: number;
-  readonly usage: UsageCount;
+/** The counts of these hours. */
+function countsOf(begin: number, end: number, isNewest: boolean) {
+  const hours = Array.from({ length: end - begin }, (_, index) => begin + index);
+  const usual = hours.flatMap((hour) => streams.map((stream) => countOf(stream, hour, rhythm(hour))));
+  const all = isNewest ? [...usual, countOf(incident, end - 1, 1)] : usual;
+  return all.filter(({ usage }) => usage.count > 0);
 }
 
-function countOf(stream: Stream, hour: number, times: number): Counts {
-  const { key: key_id, operation, code, perHour } = stream;
+function countOf([key_id, operation, code, perHour, customers = []]: Stream, hour: number, times: number) {
   const { partner_id } = demoKeys.find(({ id }) => id === key_id)!;
   const count = Math.round(perHour * times);
-  const from = toTime(hour * hourMs);
-  return { stream, hour, usage: { from, partner_id, key_id, operation, code, count } };
+  const usage: UsageCount = { from: toTime(hour * hourMs), partner_id, key_id, operation, code, count };
+  return { usage, customers };
 }
 
+type Counted = ReturnType<typeof countOf>;
+
 /** The receipts of counted requests for balances, spread over the part of the hour that has passed. */
-function receiptsOf({ stream: { customers = [] }, hour, usage }: Counts, nowMs: number): Receipt[] {
+function receiptsOf({ usage, customers }: Counted, nowMs: number): Receipt[] {
   if (customers.length === 0) return [];
-  const { partner_id, key_id, code, count } = usage;
-  const outcome = code === 'OK' ? 'GRANTED' : code;
-  const passedMs = Math.min(hourMs, nowMs - hour * hourMs);
+  const { from, partner_id, key_id, code, count } = usage;
+  const fromMs = Date.parse(from);
+  const passedMs = Math.min(hourMs, nowMs - fromMs);
   return Array.from({ length: count }, (_, index) => {
-    const atMs = hour * hourMs + Math.floor((passedMs * index) / count);
+    const atMs = fromMs + Math.floor((passedMs * index) / count);
     const customer = customers[index % customers.length]!;
     return {
       at: toTime(atMs),
-      request_id: requestIdOf(atMs, `${key_id} ${code} ${index}`),
+      request_id: requestIdOf(atMs),
       partner_id,
       key_id,
       customer_id: `CUSTOMER_${customer}`,
       grant_id: `GRANT_${customer}`,
-      outcome,
+      outcome: code === 'OK' ? 'GRANTED' : code,
     };
   });
 }
 
-/** As the service makes it: a UUID of version 7, which begins with the time. The rest is a digest. */
-function requestIdOf(atMs: number, text: string): string {
+/** As the service makes it: a UUID of version 7, which begins with the time. */
+function requestIdOf(atMs: number): string {
   const time = atMs.toString(16).padStart(12, '0');
-  const digest = hash('sha256', text);
-  const rest = `7${digest.slice(0, 3)}-8${digest.slice(3, 6)}-${digest.slice(6, 18)}`;
-  return `${time.slice(0, 8)}-${time.slice(8)}-${rest}`;
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
 }

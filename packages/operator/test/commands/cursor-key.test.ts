@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { assertFailed, type CommandLine, commandLine } from '../../../testkit/fixtures/run.ts';
+import { type CommandLine, commandLine } from '../../../testkit/fixtures/run.ts';
 import { keepCursorKeys } from '../../../testkit/watch/logs.ts';
 
 interface Rotated {
@@ -72,10 +72,6 @@ test('says if no key exists, and creates the first', async (t) => {
   const db = new DatabaseSync(line.databasePath);
   db.exec('delete from cursor_keys');
   db.close();
-  assertFailed(
-    await line.run(list),
-    1,
-    /no cursor key\. Create one with "partner-network cursor-key rotate"/,
-  );
+  await line.fails(list, 1, /no cursor key\. Create one with "partner-network cursor-key rotate"/);
   assert.equal((await line.json<Rotated>(...rotate)).id, 0);
 });

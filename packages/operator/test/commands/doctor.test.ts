@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { assertFailed, commandLine, run } from '../../../testkit/fixtures/run.ts';
+import { commandLine, run } from '../../../testkit/fixtures/run.ts';
 import type { Examined } from '../../src/doctor/examine.ts';
 import { names } from '../doctor/examined.ts';
 
 test('prints a list of checks with --json, and exits with 0 if no check failed', async (t) => {
   const line = commandLine(t);
   await line.inside(async () => {});
-  const checks = await line.json<Examined[]>('doctor', '--public-url', 'https://network.example');
+  const checks = await line.json<Examined[]>('doctor --public-url https://network.example');
   assert.deepEqual(
     checks.map((check) => Object.keys(check)),
     names.map(() => ['name', 'status', 'detail']),
@@ -19,7 +19,7 @@ test('prints a list of checks with --json, and exits with 0 if no check failed',
 test('exits with 1 if a check failed, and prints what to do below it', async (t) => {
   const line = commandLine(t);
   await line.inside(async () => {});
-  const { status, stdout, stderr } = await line.run(['doctor', '--environment', 'sandbox']);
+  const { status, stdout, stderr } = await line.run('doctor --environment sandbox');
   assert.deepEqual([status, stderr], [1, '1 of 16 checks failed. Follow the advice under each of them.\n']);
   const lines = stdout.trimEnd().split('\n');
   assert.equal(lines.length, names.length + 1);
@@ -29,10 +29,6 @@ test('exits with 1 if a check failed, and prints what to do below it', async (t)
   );
   assert.match(lines[5]!, /^ {15}Pass --environment production/);
   assert.match(lines[6]!, /^✓ schema {7}The database has the current schema/);
-});
-
-test('reports wrong settings as serve does', async (t) => {
-  assertFailed(await commandLine(t).run(['doctor', '--workers', '2']), 2, /--workers needs a Postgres/);
 });
 
 test('sees how many files its process may open', async (t) => {

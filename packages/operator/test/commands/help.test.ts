@@ -13,7 +13,7 @@ test('--help prints the help of a command, even beside a wrong flag, and does no
 });
 
 test('lists every command in its help, those of partners first, and how to get the version', async () => {
-  const { status, stdout } = await run(['--help']);
+  const { status, stdout } = await run('--help');
   assert.equal(status, 0);
   const commands = (await describedCommands()).flatMap((group) => group.commands);
   assert.ok(commands.length > 30);
@@ -56,9 +56,9 @@ test('lists the commands of a group in the help of the group', async () => {
 });
 
 test('lists all commands if help on an unknown command is wanted', async () => {
-  const { status, stdout } = await run(['nonsense', '--help']);
+  const { status, stdout } = await run('nonsense --help');
   assert.equal(status, 0);
-  assert.equal(stdout, (await run(['--help'])).stdout);
+  assert.equal(stdout, (await run('--help')).stdout);
 });
 
 test('lists the commands, with status 2, if no command is given', async () => {

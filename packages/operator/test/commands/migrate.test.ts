@@ -10,26 +10,20 @@ import { connectTo, emptyDatabase } from '../../../testkit/servers/postgres.ts';
 test('brings a new database to the current schema; a second run changes nothing', async (t) => {
   const line = commandLine(t);
   const first = await line.json<{ environment: string; from: number; to: number }>('migrate');
-  assert.deepEqual(Object.keys(first), ['environment', 'from', 'to']);
-  assert.deepEqual([first.environment, first.from], ['production', 0]);
-  assert.ok(first.to >= 1);
+  assert.deepEqual(first, { environment: 'production', from: 0, to: first.to });
   assert.deepEqual(await line.json('migrate'), { ...first, from: first.to });
-});
-
-test('prints a sentence without --json', async (t) => {
-  const line = commandLine(t);
-  const first = await line.run(['migrate']);
-  assert.match(first.stdout, /^Created the production database \/\S+\/test\.db with schema \d+\.\n$/);
-  const { status, stdout, stderr } = await line.run(['migrate']);
-  assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });
-  assert.match(stdout, /test\.db already has the current schema, \d+\.\n$/);
+  const { stdout } = await line.run('migrate');
+  assert.match(stdout, /^The production database \/\S+\/test\.db already has the current schema, \d+\.\n$/);
+  const created = await commandLine(t).run('migrate');
+  assert.match(created.stdout, /^Created the production database \/\S+\/test\.db with schema \d+\.\n$/);
+  assert.deepEqual([created.status, created.stderr], [0, '']);
 });
 
 test('every command fails with status 1 on a database of the other environment', async (t) => {
   const line = commandLine(t);
-  await line.json('migrate', '--environment', 'sandbox');
+  await line.json('migrate --environment sandbox');
   for (const words of [['migrate'], ['partners', 'list'], ['serve', '--port', '0', '--ops-port', '0']]) {
-    assertFailed(await line.run(words), 1, /sandbox database.*--environment sandbox/);
+    await line.fails(words, 1, /sandbox database.*--environment sandbox/);
   }
 });
 
@@ -40,8 +34,8 @@ test('other commands create no database, and print the path where it is missing'
     ['keys', 'revoke', 'KEY_1'],
     ['import', 'balances', '-'],
   ]) {
-    assertFailed(
-      await line.run(words),
+    await line.fails(
+      words,
       1,
       /^The database \/.* does not exist\. Correct --database and --environment, or create it /,
     );
@@ -59,9 +53,6 @@ test("leaves another program's database unchanged", async (t) => {
 });
 
 test('distributes only a Postgres database that has Citus, and changes no other one', async (t) => {
-  const line = commandLine(t);
-  assertFailed(await line.run(['migrate', '--distribute']), 2, /^--distribute needs a Postgres database\. /);
-  assertFailed(await line.run(['partners', 'list']), 1, /does not exist/);
   const url = await emptyDatabase(t);
   const words = ['migrate', '--distribute', '--database', url];
   assertFailed(await run(words), 1, /^Nothing was changed: this database has no Citus\. .*superuser/);

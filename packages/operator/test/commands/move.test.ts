@@ -135,17 +135,17 @@ test('warns of an empty export, which may come from a wrong database, with statu
     const { status, stdout, stderr } = await on.run(words);
     assert.deepEqual([status, stdout, stderr.startsWith(nothing(what))], [0, '', true], stderr);
   }
-  assert.equal((await line.run(['partners', 'export'])).stderr, '');
+  assert.equal((await line.run('partners export')).stderr, '');
 });
 
 test('imports no partners from a file with a wrong line, and reports the line', async (t) => {
   const line = await withPartners(t, ['acme']);
-  const { stdout: good } = await line.run(['partners', 'export']);
+  const { stdout: good } = await line.run('partners export');
   assert.match(good, /^\{"environment":"production","id":"acme",.*"keys":\[\]\}\n$/);
   const key = { id: '..', digest: 'AB', last_four: 'a-b', scopes: ['ALL'], created_at: 'now', key: 'k' };
   const bad = ['{', '5', '{"id":"x","keys":{}}', JSON.stringify({ ...JSON.parse(good), keys: [key, 7] })];
   const input = `${good.replaceAll('acme', 'new')}${bad.join('\n')}`;
-  const refused = await line.run(['partners', 'import', '-'], { input });
+  const refused = await line.run('partners import -', { input });
   assertFailed(
     refused,
     1,
@@ -164,12 +164,12 @@ test('imports no partners from a file with a wrong line, and reports the line', 
   );
   const ofSandbox = good.replace('production', 'sandbox');
   assertFailed(
-    await line.run(['partners', 'import', '-'], { input: ofSandbox }),
+    await line.run('partners import -', { input: ofSandbox }),
     1,
     /^line 1: environment: INVALID_ENUM_VALUE: Set this field to production\./m,
   );
-  assert.equal((await line.run(['partners', 'export'])).stdout, good);
-  const tried = await line.run(['partners', 'import', '-', '--dry-run'], { input: input.split('\n')[0]! });
+  assert.equal((await line.run('partners export')).stdout, good);
+  const tried = await line.run('partners import - --dry-run', { input: input.split('\n')[0]! });
   assert.deepEqual(
     [tried.status, tried.stdout],
     [
@@ -178,20 +178,16 @@ test('imports no partners from a file with a wrong line, and reports the line', 
         '0 partners and 0 keys would stay unchanged.\n',
     ],
   );
-  assert.equal((await line.run(['partners', 'export'])).stdout, good);
+  assert.equal((await line.run('partners export')).stdout, good);
   const missing = join(line.folder, 'missing.jsonl');
-  assertFailed(
-    await line.run(['partners', 'import', missing]),
-    1,
-    /^Cannot read .*missing\.jsonl: the file does not exist/,
-  );
+  await line.fails(`partners import ${missing}`, 1, /^Cannot read .*missing\.jsonl: the file does not exist/);
 });
 
 test('a dry run counts what the real run changes, and finds its conflicts', async (t) => {
   const line = await withPartners(t, ['acme', 'zenith']);
   const other = await withPartners(t, ['acme']);
-  await line.json('keys', 'create', '--partner', 'acme', '--scope', 'BRANDS_READ', '--actor', 'eve');
-  const { stdout: input } = await line.run(['partners', 'export']);
+  await line.json('keys create --partner acme --scope BRANDS_READ --actor eve');
+  const { stdout: input } = await line.run('partners export');
   const bring = async (...words: string[]) => {
     const { status, stdout, stderr } = await other.run(['partners', 'import', '-', '--json', ...words], {
       input,
@@ -210,9 +206,9 @@ test('a dry run counts what the real run changes, and finds its conflicts', asyn
   assert.deepEqual(await bring('--dry-run'), expected);
   assert.deepEqual(await bring(), expected);
   assert.deepEqual((await bring('--dry-run')).unchanged, { partners: 2, keys: 1 });
-  assert.equal((await other.json<{ created_by: string }[]>('keys', 'list'))[0]?.created_by, 'eve');
+  assert.equal((await other.json<{ created_by: string }[]>('keys list'))[0]?.created_by, 'eve');
   const wider = input.replace('"BRANDS_READ"', '"BRANDS_READ","BALANCES_READ"');
-  const kept = await other.run(['partners', 'import', '-'], { input: wider });
+  const kept = await other.run('partners import -', { input: wider });
   assert.match(
     kept.stdout,
     /unchanged\. Not applied to 1 key: other scopes or a later expiry, .* never gets\. --json lists them\./,
@@ -230,22 +226,22 @@ test('carries erasures to another database with their times, and says what it de
   const line = await withPartners(t, ['acme']);
   const other = await withPartners(t, ['acme']);
   for (const { inside } of [line, other]) await inside((store) => store.createGrant(grant, byTest));
-  assert.match((await line.run(['export', 'erasures'])).stderr, /^This database has no erasures, /);
-  await line.json('customers', 'erase', 'alice', '--yes');
-  const { stdout: input } = await line.run(['export', 'erasures']);
+  assert.match((await line.run('export erasures')).stderr, /^This database has no erasures, /);
+  await line.json('customers erase alice --yes');
+  const { stdout: input } = await line.run('export erasures');
   assert.match(input, /^\{"customer_id":"alice","erased_at":"[^"]{23}Z"\}\n$/);
 
   const file = join(line.folder, 'erasures.jsonl');
   writeFileSync(file, input);
   const counts = { read: 1, erased: 1, balances: 0, grants: 1 };
-  assert.deepEqual(await other.json('import', 'erasures', file, '--actor', 'eve'), counts);
-  const again = await other.run(['import', 'erasures', '-'], { input });
+  assert.deepEqual(await other.json(`import erasures ${file} --actor eve`), counts);
+  const again = await other.run('import erasures -', { input });
   assert.deepEqual(
     [again.status, again.stdout],
     [0, '1 read, 0 customers erased: deleted 0 balances and 0 grants.\n'],
   );
-  assert.equal((await other.run(['export', 'erasures'])).stdout, input);
-  const [entry, ...more] = await other.json<object[]>('audit', 'list', '--action', 'import erasures');
+  assert.equal((await other.run('export erasures')).stdout, input);
+  const [entry, ...more] = await other.json<object[]>('audit list --action', 'import erasures');
   const details = { erased: 1, balances: 0, grants: 1 };
   assert.partialDeepStrictEqual(entry, { actor: 'eve', target: 'customers', details });
   assert.doesNotMatch(JSON.stringify([entry, more]), /alice/);
@@ -268,7 +264,7 @@ test('erases nothing if a line is wrong, and reports each wrong line', async (t)
   ];
   const input = `${lines.map((one) => JSON.stringify(one)).join('\n')}\n{`;
   assertFailed(
-    await line.run(['import', 'erasures', '-'], { input }),
+    await line.run('import erasures -', { input }),
     1,
     /^line 2: id: UNKNOWN_FIELD: /m,
     /^line 3: erased_at: INVALID_TIME: /m,
@@ -279,7 +275,7 @@ test('erases nothing if a line is wrong, and reports each wrong line', async (t)
     /^line 8: INVALID_JSON: /m,
     /^Nothing was written: 7 lines rejected\. FILE must be the output of "export erasures"\.$/m,
   );
-  const grants = await line.json<object[]>('grants', 'list', '--customer', 'alice');
+  const grants = await line.json<object[]>('grants list --customer alice');
   assert.equal(grants.length, 1);
-  assert.equal((await line.run(['export', 'erasures'])).stdout, '');
+  assert.equal((await line.run('export erasures')).stdout, '');
 });

@@ -84,13 +84,13 @@ test('a program that answers anything else, or nothing, is not an instance', lim
 
 test('without an instance the status is 1, and a port of 0 is bad usage', async () => {
   const port = String(await freePort());
-  const none = await run(['ready'], { variables: { OPS_PORT: port } });
+  const none = await run('ready', { variables: { OPS_PORT: port } });
   assertFailed(
     none,
     1,
     new RegExp(`^No instance answers at http://127\\.0\\.0\\.1:${port} \\(ECONNREFUSED\\)`),
   );
-  assertFailed(await run(['ready', '--ops-port', '0']), 2, /--ops-port 0 is not a port/);
+  assertFailed(await run('ready --ops-port 0'), 2, /--ops-port 0 is not a port/);
 });
 
 test('--wait waits until the instance is ready, or until its process has ended', limits, async (t) => {

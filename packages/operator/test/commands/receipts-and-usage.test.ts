@@ -8,7 +8,8 @@ import { startOf } from '../../../store/src/sql/journal.ts';
 import { receiptAt } from '../../../store/test/suite/receipts.ts';
 import { fillFixture, keys } from '../../../testkit/fixtures/fixture.ts';
 import { assertUnavailable } from '../../../testkit/fixtures/http.ts';
-import { assertFailed, commandLine, run, withPartners } from '../../../testkit/fixtures/run.ts';
+import { pluck } from '../../../testkit/fixtures/pluck.ts';
+import { commandLine, withPartners } from '../../../testkit/fixtures/run.ts';
 import { metricOf, serveSandbox } from '../../../testkit/fixtures/served.ts';
 import { needsTerminal, onTerminal } from '../../../testkit/fixtures/terminal.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
@@ -88,10 +89,9 @@ test(
     const file = `${line.databasePath}-receipts`;
     assert.equal(statSync(file).mode & 0o777, 0o600);
     rmSync(file);
-    assert.deepEqual(await line.json('receipts', 'list'), []);
-    assert.equal((await line.run(['receipts', 'list'])).stdout, 'No receipts found.\n');
-    await line.json('receipts', 'prune', '--older-than', '1s', '--yes');
-    await line.json('keys', 'list', '--partner', 'acme');
+    assert.deepEqual(await line.json('receipts list'), []);
+    await line.json('receipts prune --older-than 1s --yes');
+    await line.json('keys list --partner acme');
     assert.ok(!existsSync(file));
     await line.inside((store) => store.recordReceipts([receiptAt(0)]));
     assert.equal(statSync(file).mode & 0o777, 0o600);
@@ -105,7 +105,7 @@ test('refuses to serve with the receipts of another environment', limits, async 
   await other.inside(async () => {}, 'sandbox');
   renameSync(`${line.databasePath}-receipts`, `${other.databasePath}-receipts`);
   const words = ['serve', '--environment', 'sandbox', '--port', '0', '--ops-port', '0'];
-  assertFailed(await other.run(words), 1, /^Cannot open the receipts \S+: This is a production database/);
+  await other.fails(words, 1, /^Cannot open the receipts \S+: This is a production database/);
 });
 
 const nowMs = Date.now();
@@ -113,39 +113,36 @@ const dayMs = 86_400_000;
 const daysAgo = (days: number, more: Partial<Receipt> = {}) =>
   receiptAt(0, { at: toTime(nowMs - days * dayMs), ...more });
 
-test('lists receipts newest first, by partner, customer and time, up to a limit', limits, async (t) => {
+test('lists receipts newest first, and those that the flags name', limits, async (t) => {
   const line = await withPartners(t, ['acme', 'zenith']);
+  const { id } = await line.json<{ id: string }>('keys create --partner acme --scope BALANCES_READ');
   const { customer_id: _, ...ofNobody } = daysAgo(2, { partner_id: 'zenith', outcome: 'RATE_LIMITED' });
-  const yesterday = daysAgo(1);
-  const before = daysAgo(3, { customer_id: 'zoe' });
-  await line.inside((store) => store.recordReceipts([before, ofNobody, yesterday]));
-  const list = (...words: string[]) => line.json<Receipt[]>('receipts', 'list', ...words);
-  assert.deepEqual(await list(), [yesterday, ofNobody, before]);
-  assert.deepEqual(await list('--partner', 'acme', '--limit', '1'), [yesterday]);
-  assert.deepEqual(await list('--customer', 'zoe'), [before]);
-  assert.deepEqual(await list('--since', '60h'), [yesterday, ofNobody]);
-  assert.deepEqual(await list('--since', yesterday.at, '--partner', 'zenith'), []);
-  const { stderr } = await line.run(['receipts', 'list', '--limit', '2']);
+  const granted = daysAgo(1, { key_id: id });
+  const before = daysAgo(3, { customer_id: 'zoe', outcome: 'GRANT_REVOKED' });
+  await line.inside((store) => store.recordReceipts([before, ofNobody, granted]));
+  for (const [words, expected] of [
+    ['', [granted, ofNobody, before]],
+    [' --partner acme --limit 1', [granted]],
+    [' --customer zoe', [before]],
+    [` --key ${id}`, [granted]],
+    [' --since 60h', [granted, ofNobody]],
+    [` --since ${granted.at} --partner zenith`, []],
+    [` --until ${granted.at}`, [ofNobody, before]],
+    [` --request-id ${granted.request_id.toUpperCase()}`, [granted]],
+    [' --outcome GRANT_REVOKED', [before]],
+    [' --outcome GRANTED', [granted]],
+    [' --outcome REHEARSED_FAULT', []],
+  ] as const) {
+    assert.deepEqual(await line.json(`receipts list${words}`), expected, words);
+  }
+  const { stderr } = await line.run('receipts list --limit 2');
   assert.match(stderr, /^There are more receipts: raise --limit \(now 2\)/);
-  const { stdout } = await line.run(['receipts', 'list', '--partner', 'zenith']);
+  const { stdout } = await line.run('receipts list --partner zenith');
   const [heading, row, ...rest] = stdout.trimEnd().split('\n');
-  const headings = 'TIME,PARTNER,CUSTOMER,OUTCOME,REQUEST ID,KEY,GRANT';
-  assert.equal(heading?.split(/ {2,}/).join(), headings);
+  assert.equal(heading?.split(/ {2,}/).join(), 'TIME,PARTNER,CUSTOMER,OUTCOME,REQUEST ID,KEY,GRANT');
   const { at, request_id } = ofNobody;
   assert.equal(row?.split(/ +/).join(), `${at},zenith,-,RATE_LIMITED,${request_id},KEY_1,g`);
   assert.deepEqual(rest, []);
-});
-
-test('lists the receipts of a key, and reports an unknown key', limits, async (t) => {
-  const line = await withPartners(t, ['acme']);
-  const create = ['keys', 'create', '--partner', 'acme', '--scope', 'BALANCES_READ'];
-  const { id } = await line.json<{ id: string }>(...create);
-  const itsOwn = daysAgo(1, { key_id: id });
-  const other = daysAgo(2);
-  await line.inside((store) => store.recordReceipts([itsOwn, other]));
-  assert.deepEqual(await line.json('receipts', 'list', '--key', id), [itsOwn]);
-  // Without an error, a mistyped id would look like an unused key.
-  assertFailed(await line.run(['receipts', 'list', '--key', 'KEY_0']), 1, /^There is no key KEY_0\. /);
 });
 
 test('a terminal shows the columns that fit', needsTerminal, async (t) => {
@@ -171,63 +168,26 @@ test('lists more than a page of receipts, each once, in one JSON document', limi
   );
 });
 
-test('removes receipts older than an age, or only counts them', limits, async (t) => {
-  const line = commandLine(t);
-  await line.inside((store) => store.recordReceipts([daysAgo(401), daysAgo(400.5), daysAgo(399)]));
-  const prune = ['receipts', 'prune', '--older-than', '400d'];
-  const counted = await line.run([...prune, '--dry-run']);
-  assert.match(counted.stdout, /^Would remove 2 receipts from before \S+Z\. Nothing was removed\.\n$/);
-  assert.deepEqual(await line.json(...prune, '--dry-run'), { removed: 0, would_remove: 2 });
-  assert.deepEqual(await line.json(...prune), { removed: 2 });
-  assert.match((await line.run(prune)).stdout, /^Removed 0 receipts from before /);
-  assert.equal((await line.json<Receipt[]>('receipts', 'list')).length, 1);
-});
-
-test('removes receipts that are less than 30 days old only with --yes', limits, async (t) => {
-  const line = commandLine(t);
-  await line.inside((store) => store.recordReceipts([daysAgo(29.5), daysAgo(1)]));
-  const prune = ['receipts', 'prune', '--older-than', '29d'];
-  assertFailed(
-    await line.run(prune),
-    1,
-    /^This removes 1 receipt from before .* Nothing was changed: pass --yes to confirm it\.\n$/,
-  );
-  assert.equal((await line.json<Receipt[]>('receipts', 'list')).length, 2);
-  assert.deepEqual(await line.json(...prune, '--yes'), { removed: 1 });
-});
-
-test('finds a receipt by its request, and refused requests by their code', limits, async (t) => {
-  const line = commandLine(t);
-  const granted = daysAgo(1);
-  const refused = daysAgo(2, { outcome: 'GRANT_REVOKED' });
-  await line.inside((store) => store.recordReceipts([granted, refused]));
-  const list = (...words: string[]) => line.json<Receipt[]>('receipts', 'list', ...words);
-  assert.deepEqual(await list('--request-id', granted.request_id.toUpperCase()), [granted]);
-  assert.deepEqual(await list('--outcome', 'GRANT_REVOKED'), [refused]);
-  assert.deepEqual(await list('--outcome', 'GRANTED'), [granted]);
-  assert.deepEqual(await list('--outcome', 'REHEARSED_FAULT'), []);
-  assert.deepEqual(await list('--until', granted.at), [refused]);
-  assertFailed(
-    await line.run(['receipts', 'list', '--request-id', '7', '--outcome', 'OK', '--until', 'now']),
-    2,
-    /--request-id must be the value of an X-Request-Id header/,
-    /--outcome must be GRANTED or the code of an error/,
-    /--until must be a time/,
-  );
-});
-
-test('says what is wrong with a time, a number and a duration', limits, async (t) => {
-  const line = commandLine(t);
-  const list = ['receipts', 'list', '--since', 'yesterday', '--limit', '0'];
-  assertFailed(await line.run(list), 2, /--since must be a time, such as/, /--limit must be a whole number/);
-  assertFailed(await line.run(['receipts', 'prune']), 2, /--older-than is required/);
-  assertFailed(
-    await line.run(['receipts', 'prune', '--older-than', '400']),
-    2,
-    /--older-than must be a number and/,
-  );
-  assertFailed(await run(['receipts', 'lists']), 2, /Did you mean "receipts list"/);
-});
+test(
+  'removes receipts older than an age, or only counts them; new ones only with --yes',
+  limits,
+  async (t) => {
+    const line = commandLine(t);
+    const ages = [401, 400.5, 399, 29.5, 1];
+    await line.inside((store) => store.recordReceipts(ages.map((days) => daysAgo(days))));
+    const prune = 'receipts prune --older-than 400d';
+    const counted = await line.run(`${prune} --dry-run`);
+    assert.match(counted.stdout, /^Would remove 2 receipts from before \S+Z\. Nothing was removed\.\n$/);
+    assert.deepEqual(await line.json(`${prune} --dry-run`), { removed: 0, would_remove: 2 });
+    assert.deepEqual(await line.json(prune), { removed: 2 });
+    assert.match((await line.run(prune)).stdout, /^Removed 0 receipts from before /);
+    const asked =
+      /^This removes 2 receipts from before .* Nothing was changed: pass --yes to confirm it\.\n$/;
+    await line.fails('receipts prune --older-than 29d', 1, asked);
+    assert.equal((await line.json<Receipt[]>('receipts list')).length, 3);
+    assert.deepEqual(await line.json('receipts prune --older-than 29d --yes'), { removed: 2 });
+  },
+);
 
 const hourAgo = (hours: number) => startOf(toTime(Date.now() - hours * 3_600_000), 'hour');
 const countOf = (from: string, more: Partial<UsageCount> = {}): UsageCount => ({
@@ -249,7 +209,7 @@ test('usage list counts each answer of a found key by its operation and code', a
   await served.brands('', { key: 'unknown' });
   served.signal('SIGTERM');
   assert.equal(await served.ended, 0);
-  const found = await line.json<UsageCount[]>('usage', 'list', '--by', 'day', '--environment', 'sandbox');
+  const found = await line.json<UsageCount[]>('usage list --by day --environment sandbox');
   assert.deepEqual(
     found.map(({ partner_id, operation, code, count }) => [partner_id, operation, code, count]).toSorted(),
     [
@@ -272,19 +232,13 @@ test('usage list filters by partner, key and time, and says if there is more', a
       countOf(old),
     ]),
   );
-  const list = (...words: string[]) => line.json<UsageCount[]>('usage', 'list', ...words);
-  assert.equal((await list()).length, 3);
-  assert.deepEqual(
-    (await list('--partner', 'zenith')).map(({ count }) => count),
-    [7],
-  );
-  assert.deepEqual(await list('--partner', 'acme', '--since', '1d'), [countOf(now)]);
-  const table = await line.run(['usage', 'list', '--limit', '1']);
+  const list = (words: string) => line.json<UsageCount[]>(`usage list ${words}`);
+  assert.deepEqual(pluck(await list('--limit 9'), 'count'), [1, 7, 1]);
+  assert.deepEqual(pluck(await list('--partner zenith'), 'count'), [7]);
+  assert.deepEqual(await list('--partner acme --since 1d'), [countOf(now)]);
+  const table = await line.run('usage list --limit 1');
   assert.match(table.stdout, /^FROM +PARTNER +KEY +OPERATION +CODE +COUNT\n/);
   assert.match(table.stderr, /^There are more counts: raise --limit/);
-  assertFailed(await line.run(['usage', 'list', '--by', 'week']), 2, /^--by must be one of hour, day/);
-  assertFailed(await line.run(['usage', 'list', '--key', 'KEY_9']), 1, /^There is no key KEY_9/);
-
-  assert.deepEqual(await line.json('usage', 'prune', '--older-than', '40d'), { removed: 1 });
-  assert.equal((await list()).length, 2);
+  assert.deepEqual(await line.json('usage prune --older-than 40d'), { removed: 1 });
+  assert.equal((await list('--limit 9')).length, 2);
 });

@@ -71,10 +71,10 @@ test('a revocation waits for a locked database, says so, and succeeds unless int
   assert.match(interrupted!.texts().stderr, /\nAssume that the key still works until [^\n]*\n$/);
   unlock();
   assert.deepEqual(await Promise.all(waiting.map(({ ended }) => ended)), [0, 0, 0, 0, 0, 0]);
-  const keys = await line.json<{ id: string; status: string }[]>('keys', 'list');
+  const keys = await line.json<{ id: string; status: string }[]>('keys list');
   const statusOf = (wanted: string) => keys.find(({ id }) => id === wanted)?.status;
   assert.deepEqual(['k1', 'k2', 'k3'].map(statusOf), ['revoked', 'revoked', 'active']);
-  const grants = await line.json<{ status: string }[]>('grants', 'list', '--partner', 'acme');
+  const grants = await line.json<{ status: string }[]>('grants list --partner acme');
   assert.deepEqual(pluck(grants, 'status'), ['REVOKED']);
 });
 
@@ -89,7 +89,7 @@ test('a rotation that waits past its expiry issues nothing, and the old key work
   await until(20_000, () => Date.now() > expiryMs);
   unlock();
   assertFailed(await rotated, 2, /The expiry is not in the future any more, so nothing was changed\./);
-  assert.deepEqual(pluck(await line.json<{ status: string }[]>('keys', 'list'), 'status'), ['active']);
+  assert.deepEqual(pluck(await line.json<{ status: string }[]>('keys list'), 'status'), ['active']);
 });
 
 test('says that access continues if a revocation fails, and only then', async () => {
@@ -109,7 +109,10 @@ test('says that access continues if a revocation is interrupted', async (t) => {
   await once(silent, 'connection');
   command.signal('SIGINT');
   assert.equal(await command.ended, null);
-  assert.deepEqual(command.texts(), { stdout: '', stderr: `${revocations['keys revoke KEY_1']}\n` });
+  const { stdout, stderr } = command.texts();
+  assert.equal(stdout, '');
+  // A busy machine first says that nothing is revoked yet.
+  assert.ok(stderr.endsWith(`${revocations['keys revoke KEY_1']}\n`), stderr);
 });
 
 /** A Postgres server that is lost when it has committed, or that never confirms the end of a session. */

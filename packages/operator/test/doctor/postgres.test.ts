@@ -46,10 +46,7 @@ test('finds no fault in a good database, and reads it in read-only transactions 
   const findings = await findingsOf(onSandbox(changed(url, { port: String(proxy.port) })));
   assert.deepEqual(those(findings, 'skipped'), ['disk', 'writes', 'receipts']);
   assert.equal(those(findings, 'ok').length, names.length - 3);
-  assert.match(
-    findings.writes!.detail,
-    /may not write the audit log.* run doctor with the DATABASE_URL of admin/,
-  );
+  assert.match(findings.writes!.detail, /may not write the audit log.* the DATABASE_URL of admin/);
   assert.match(findings.database!.detail, /^Postgres \d+.* at \S+:\d+ answers\.$/);
   const sent = Buffer.concat([...proxy.sent()]).toString('latin1');
   const [beforeFirst, ...inside] = sent.split('begin read only;');
@@ -62,13 +59,7 @@ test('reports the wrong environment, and the other checks of the database', asyn
   const flags = ['--database', await migratedDatabase(t), '--public-url', 'https://network.example'];
   const findings = await findingsOf(flags);
   const remedy = /^Pass --environment sandbox, or another --database\.$/;
-  assertOnly(
-    findings,
-    'environment',
-    'failed',
-    /is a sandbox database, but the environment is production/,
-    remedy,
-  );
+  assertOnly(findings, 'environment', 'failed', /a sandbox database, .* is production/, remedy);
 });
 
 test("reports a schema that is old, newer, missing, or another program's", async (t) => {
@@ -107,13 +98,7 @@ test('warns of a second address at which no server answers', async (t) => {
   const url = await migratedDatabase(t);
   const both = url.replace(/@([^/]+)/, `@$1,127.0.0.1:${await freePort()}`);
   const remedy = /correct the host and port/;
-  assertOnly(
-    await findingsOf(onSandbox(both)),
-    'database',
-    'warning',
-    /a failover is not possible to/,
-    remedy,
-  );
+  assertOnly(await findingsOf(onSandbox(both)), 'database', 'warning', /failover is not possible/, remedy);
 });
 
 test('names both servers if an old primary still accepts writes after the promotion of its standby', {
@@ -139,12 +124,7 @@ test('names both servers if an old primary still accepts writes after the promot
   assertFinding(await databaseOf(old.url(), old.url()), 'ok', /answers/);
   const unrelated = await emptyDatabase(t);
   const isStranger = /^\S+ is not a copy of \S+\.$/;
-  assertFinding(
-    await databaseOf(old.url(), unrelated),
-    'failed',
-    isStranger,
-    /^Remove \S+ from --database\.$/,
-  );
+  assertFinding(await databaseOf(old.url(), unrelated), 'failed', isStranger, /^Remove \S+ from/);
 });
 
 test('reports different clocks only if the network delay cannot explain it', async (t) => {
@@ -229,12 +209,7 @@ test('counts the instances that serve a database, with any role, and asks for a 
   assertFinding((await findingsOf(flags)).instances!, 'ok', /^1 instance serves this database now/);
   await serveAs(t, url, 'second');
   const { instances } = await findingsOf(flags);
-  assertFinding(
-    instances!,
-    'failed',
-    /^2 instances serve .* partners get up to 2 times the rate/,
-    /the same --redis/,
-  );
+  assertFinding(instances!, 'failed', /^2 instances .* get up to 2 times the rate/, /same --redis/);
   const unlimited = await findingsOf([...flags, '--brands-rate', '0']);
   assertFinding(unlimited.instances!, 'ok', /No rate limit is set/);
 });

@@ -33,17 +33,10 @@ test('without a privilege or a column of a listing, /readyz is 503 and doctor fa
   await owner.query(`revoke select on grants from ${role}`);
   await until(20_000, async () => (await answer()) === 503);
   assert.match(lines().at(-1)!.err.message, /permission denied for table grants/);
-  assertFinding(
-    await nodes(),
-    'failed',
-    /^The statements of the listings do not run\..* table grants/,
-    /Fix/,
-  );
+  assertFinding(await nodes(), 'failed', /^The statements .* do not run\..* table grants/, /Fix/);
   await owner.query(`grant select on grants to ${role}; alter table brands rename record to json`);
-  await until(
-    20_000,
-    async () => (await answer()) === 503 && lines().at(-1)!.err.message.includes('"record"'),
-  );
+  const namesIt = () => lines().at(-1)!.err.message.includes('"record"');
+  await until(20_000, async () => (await answer()) === 503 && namesIt());
 });
 
 test('a busy pool and a locked table leave an instance ready, within a second', async (t) => {
@@ -126,12 +119,7 @@ describe('changes that cannot be written', { concurrency: true }, () => {
       assert.match(await metrics(), /^partner_network_ready 0$/m);
       assert.equal(await (await instanceOn(t, own)).answer(), 'ready\n');
       const { writes } = await findingsOf(['--database', url, '--environment', 'sandbox']);
-      assertFinding(
-        writes!,
-        'failed',
-        /^Changes cannot be written\. .*out of order/,
-        /triggers of audit_log/,
-      );
+      assertFinding(writes!, 'failed', /^Changes cannot be written\. .*out of order/, /triggers of/);
 
       await execute(repair);
       // It tries every 15 seconds.

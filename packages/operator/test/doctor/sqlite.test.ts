@@ -95,12 +95,7 @@ test('does not merge the log of a killed process, or that of a file that was rep
 test('creates no database, and reports the other checks', async (t) => {
   const path = join(temporaryFolder(t), 'missing', 'test.db');
   const findings = await findingsOf(['--database', `sqlite:${path}`, '--public-url', 'https://a.example']);
-  assertFinding(
-    findings.database!,
-    'failed',
-    /The database \/.*test\.db does not exist\.$/,
-    /--database.*migrate/,
-  );
+  assertFinding(findings.database!, 'failed', /\/.*test\.db does not exist\.$/, /--database.*migrate/);
   assert.deepEqual(those(findings, 'skipped'), [...inDatabase, 'receipts']);
   assert.deepEqual(those(findings, 'ok'), ['settings', 'open_files', 'disk', 'replicas', 'redis']);
   assert.ok(!existsSync(join(path, '..')));
@@ -143,25 +138,14 @@ test('reports the wrong environment, a newer schema, and a database of another p
   const { flags } = await newDatabase(t);
   const other = await findingsOf([...flags, '--environment', 'sandbox']);
   const wrong = /^This is a production database, but the environment is sandbox\.$/;
-  assertOnly(
-    other,
-    'environment',
-    'failed',
-    wrong,
-    /^Pass --environment production, or another --database\.$/,
-  );
+  assertOnly(other, 'environment', 'failed', wrong, /^Pass --environment production, or /);
 
   const newer = await findingsOf((await newDatabase(t, 'pragma user_version = 999')).flags);
   const known = /schema 999, and this program supports up to \d+/;
   assertOnly(newer, 'schema', 'failed', known, /^Use the newer version of this program\.$/);
 
   const foreign = await findingsOf((await newDatabase(t, 'pragma application_id = 7')).flags);
-  assertFinding(
-    foreign.schema!,
-    'failed',
-    /^This database belongs to another program\.$/,
-    /another --database/,
-  );
+  assertFinding(foreign.schema!, 'failed', /belongs to another program\.$/, /another --database/);
   const unknown = ['environment', 'writes', 'nodes', 'instances', 'keys', 'cursor_keys', 'receipts'];
   assert.deepEqual(those(foreign, 'skipped'), unknown);
 });
@@ -211,12 +195,7 @@ test('reports a file that this user may not write or read', asUser, async (t) =>
   chmodSync(path, 0o400);
   assertFinding((await findingsOf(flags)).privileges!, 'failed', /may not write to \/.*test\.db/, /owner/);
   chmodSync(path, 0o200);
-  assertFinding(
-    (await findingsOf(flags)).database!,
-    'failed',
-    /may not read \/.*test\.db/,
-    /a user with access/,
-  );
+  assertFinding((await findingsOf(flags)).database!, 'failed', /may not read \/.*test\.db/, /a user with/);
 });
 
 test('reports clashing ports, unusable or open addresses, and a missing rate limit', async (t) => {
@@ -251,12 +230,7 @@ test('reports clashing ports, unusable or open addresses, and a missing rate lim
   }
   assertFinding(await settings(...inPublic, '--brands-rate', '0'), 'warning', /^List brands has no rate/);
   const fast = await settings(...inPublic, '--brands-rate', '5000');
-  assertFinding(
-    fast,
-    'warning',
-    /^--brands-rate 5000 is above the rate of the specification, 50\.$/,
-    /Remove/,
-  );
+  assertFinding(fast, 'warning', /^--brands-rate 5000 is above .* specification, 50\.$/, /Remove/);
   assertFinding(
     await settings('--brands-rate', '0', '--ops-port', '8080'),
     'failed',

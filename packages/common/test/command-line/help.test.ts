@@ -24,11 +24,8 @@ test('wraps the help at the width of the terminal, under the start of each text'
 });
 
 test('keeps a word whole that is longer than a line', () => {
-  assert.deepEqual(wrap('see https://network.example/docs now', 12), [
-    'see',
-    'https://network.example/docs',
-    'now',
-  ]);
+  const address = 'https://network.example/docs';
+  assert.deepEqual(wrap(`see ${address} now`, 12), ['see', address, 'now']);
 });
 
 test('uses the width of a terminal, at least 40 columns, and 100 columns in a pipe', () => {
@@ -44,9 +41,7 @@ test('every example in the help is a valid command line', async () => {
   for (const { name, command, examples, help } of commands) {
     for (const example of examples) {
       assert.ok(help.endsWith(['', 'Examples:', ...examples.map((line) => `  ${line}`)].join('\n')), help);
-      const start = `partner-network ${name}`;
-      assert.ok(example.startsWith(start), example);
-      const words = example.split(' ').slice(start.split(' ').length);
+      const words = example.split(' ').slice(1 + name.split(' ').length);
       assert.deepEqual(parseLine(command, words, { PARTNER_NETWORK_API_KEY: 'key' }).problems, [], example);
     }
   }

@@ -21,38 +21,31 @@ function seen(written: readonly string[]): string[] {
   return lines;
 }
 
-test('shows share, number, rate and time left of a file', () => {
-  const { written, clock, progress } = createScene(1_000);
-  clock.ms = 2_000;
-  progress.bytes(250);
-  progress.done(50_000);
-  assert.deepEqual(seen(written), ['[######..................]  25%  50,000 read  25,000/s  0:06 left']);
-  clock.ms = 4_000;
-  progress.bytes(750);
-  progress.done(200_000);
-  assert.deepEqual(seen(written), ['[########################] 100%  200,000 read  50,000/s  0:00 left']);
-});
+/** What is shown when so many of `total` bytes were read, and so many records were done in this time. */
+function shownAt(total: number | undefined, bytes: number, records: number, ms: number, columns = 80) {
+  const { written, clock, progress } = createScene(total, true, columns);
+  clock.ms = ms;
+  progress.bytes(bytes);
+  progress.done(records);
+  return seen(written);
+}
 
-test('shows the time left in minutes and hours', () => {
+test('shows share, number, rate and time left of a file; without a total only number and rate', () => {
+  const quarter = '25%  50,000 read  25,000/s  0:06 left';
+  assert.deepEqual(shownAt(1_000, 250, 50_000, 2_000), [`[######..................]  ${quarter}`]);
+  const whole = '[########################] 100%  200,000 read  50,000/s  0:00 left';
+  assert.deepEqual(shownAt(1_000, 1_000, 200_000, 4_000), [whole]);
+  assert.deepEqual(shownAt(undefined, 250, 1_500, 500), ['1,500 read  3,000/s']);
   for (const [ms, left] of [
     [10_000, '2:40:00'],
     [1_000, '16:00'],
     [500, '8:00'],
   ] as const) {
-    const { written, clock, progress } = createScene(961);
-    clock.ms = ms;
-    progress.bytes(1);
-    progress.done(500);
-    assert.match(seen(written)[0]!, new RegExp(` ${left} left$`));
+    assert.match(shownAt(961, 1, 500, ms)[0]!, new RegExp(` ${left} left$`));
   }
-});
-
-test('shows only number and rate if the total is unknown', () => {
-  const { written, clock, progress } = createScene(undefined);
-  clock.ms = 500;
-  progress.bytes(250);
-  progress.done(1_500);
-  assert.deepEqual(seen(written), ['1,500 read  3,000/s']);
+  // A narrow terminal has no room for the bar.
+  for (const columns of [61, 40, 30])
+    assert.deepEqual(shownAt(1_000, 250, 50_000, 2_000, columns), [quarter.slice(0, columns - 1)]);
 });
 
 test('is updated at most ten times a second', () => {
@@ -78,17 +71,6 @@ test('leaves nothing on the screen when it is cleared', () => {
     progress.clear();
     progress.clear();
     assert.deepEqual(seen(written), ['']);
-  }
-});
-
-test('fits on one line of a narrow terminal, without the bar', () => {
-  const line = '25%  50,000 read  25,000/s  0:06 left';
-  for (const columns of [61, 40, 30]) {
-    const { written, clock, progress } = createScene(1_000, true, columns);
-    clock.ms = 2_000;
-    progress.bytes(250);
-    progress.done(50_000);
-    assert.deepEqual(seen(written), [line.slice(0, columns - 1)]);
   }
 });
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { toTime } from '@partner-network/common/times';
+import type { Environment } from '@partner-network/contract/environments';
 import { digestOfKey, environmentOfAdminKey, environmentOfKey } from '../../../service/src/auth.ts';
 import { toCreate } from '../../../store/src/address.ts';
 import type { Store, UsageCount } from '../../../store/src/port.ts';
@@ -20,37 +21,34 @@ import {
 } from '../../src/demo/data.ts';
 import { fillWithDemo, fillWithHistory } from '../../src/demo/fill.ts';
 
-test('is the same every time', () => {
-  const make = () => [
-    demoPartners.map((partner, seed) => demoBrands(partner, seed)),
-    demoBalances(),
-    demoGrants(),
-  ];
-  assert.deepEqual(make(), make());
-});
+function openEmpty(t: TestContext, environment: Environment = 'sandbox') {
+  const store = openSqlite(join(temporaryFolder(t), 'demo.db'), environment, toCreate);
+  t.after(store.close);
+  return store;
+}
 
-test('has some hundred brands a partner, with and without each optional field', () => {
-  for (const [seed, partner] of demoPartners.entries()) {
-    const brands = demoBrands(partner, seed + 1);
-    assert.ok(brands.length >= 100);
+test('is the same every time, with some hundred brands a partner, and every kind of balance and grant', () => {
+  const make = () => ({
+    brands: demoPartners.map((partner, seed) => demoBrands(partner, seed + 1)),
+    balances: demoBalances() as { amount: number }[],
+    grants: demoGrants() as { status?: string }[],
+  });
+  const { brands, balances, grants } = make();
+  assert.deepEqual(make(), { brands, balances, grants });
+  for (const own of brands) {
+    assert.ok(own.length >= 100);
     for (const field of ['color', 'profile_image_url', 'metadata']) {
-      const having = brands.filter((brand) => field in brand).length;
-      assert.ok(having > 10 && having < brands.length - 10, `${having} brands have ${field}`);
+      const having = own.filter((brand) => field in brand).length;
+      assert.ok(having > 10 && having < own.length - 10, `${having} brands have ${field}`);
     }
   }
-});
-
-test('has balances above, at and below zero, and grants of every status', () => {
-  const signs = new Set(demoBalances().map((balance) => Math.sign((balance as { amount: number }).amount)));
-  assert.deepEqual([...signs].toSorted(), [-1, 0, 1]);
-  const statuses = new Set(demoGrants().map((grant) => (grant as { status?: string }).status));
-  for (const status of [undefined, 'REVOKED', 'CONSUMED', 'EXPIRED'] as const)
-    assert.ok(statuses.has(status));
+  assert.deepEqual([...new Set(balances.map(({ amount }) => Math.sign(amount)))].toSorted(), [-1, 0, 1]);
+  const statuses = new Set([undefined, 'REVOKED', 'CONSUMED', 'EXPIRED']);
+  assert.deepEqual(new Set(pluck(grants, 'status')), statuses);
 });
 
 test('fills an empty sandbox once, and leaves a sandbox with partners unchanged', async (t) => {
-  const store = openSqlite(join(temporaryFolder(t), 'demo.db'), 'sandbox', toCreate);
-  t.after(() => store.close());
+  const store = openEmpty(t);
   await fillWithDemo(store, byTest);
   assert.equal((await store.listPartners()).length, 3);
   const targets = pluck(await store.listAudit({ limit: 100 }), 'target');
@@ -64,8 +62,7 @@ test('fills an empty sandbox once, and leaves a sandbox with partners unchanged'
 });
 
 test('adds the administrative key to what an older version has filled, and to no other data', async (t) => {
-  const store = openSqlite(join(temporaryFolder(t), 'demo.db'), 'sandbox', toCreate);
-  t.after(() => store.close());
+  const store = openEmpty(t);
   const adminKey = () => store.findAdminKey(digestOfKey(demoAdminKey.text));
   await store.createPartner({ id: 'acme', name: 'acme', created_at: createdAt }, byTest);
   assert.equal(await fillWithDemo(store, byTest), false);
@@ -79,11 +76,9 @@ test('adds the administrative key to what an older version has filled, and to no
 });
 
 test('completes an earlier fill that was cut off', async (t) => {
-  const path = join(temporaryFolder(t), 'demo.db');
-  const store = openSqlite(path, 'sandbox', toCreate);
-  t.after(() => store.close());
+  const store = openEmpty(t);
   // A real failure in the last step: the table is renamed, and renamed back later.
-  const db = new DatabaseSync(path);
+  const db = new DatabaseSync(store.location);
   t.after(() => db.close());
   db.exec('alter table grants rename to hidden');
   await assert.rejects(fillWithDemo(store, byTest), /no such table/);
@@ -97,8 +92,7 @@ test('completes an earlier fill that was cut off', async (t) => {
 test('its keys are test keys, and a production database refuses to be filled', async (t) => {
   for (const { text } of demoKeys) assert.equal(environmentOfKey(text), 'sandbox');
   assert.equal(environmentOfAdminKey(demoAdminKey.text), 'sandbox');
-  const store = openSqlite(join(temporaryFolder(t), 'live.db'), 'production', toCreate);
-  t.after(() => store.close());
+  const store = openEmpty(t, 'production');
   await assert.rejects(fillWithDemo(store, byTest), /sandbox only/);
   assert.deepEqual(await store.listPartners(), []);
   assert.equal(await store.findKey(digestOfKey(demoKeys[0].text)), undefined);
@@ -116,8 +110,7 @@ const olderThan = (counts: readonly UsageCount[], ms: number) =>
   counts.filter(({ from }) => Date.parse(from) < ms);
 
 test('a history of 30 days goes on where it ended, and never counts twice', async (t) => {
-  const store = openSqlite(join(temporaryFolder(t), 'demo.db'), 'sandbox', toCreate);
-  t.after(() => store.close());
+  const store = openEmpty(t);
   await fillWithHistory(store, byTest, nowMs);
   const first = await usageOf(store);
   assert.equal(first.at(-1)!.from, toTime(nowMs - 20 * 60_000 - 719 * hourMs));
@@ -151,8 +144,7 @@ test('a history of 30 days goes on where it ended, and never counts twice', asyn
 });
 
 test('shows a refused key in the newest hour, and a receipt of each request for balances', async (t) => {
-  const store = openSqlite(join(temporaryFolder(t), 'demo.db'), 'sandbox', toCreate);
-  t.after(() => store.close());
+  const store = openEmpty(t);
   await fillWithHistory(store, byTest, nowMs);
   const newest = await store.listUsage({ by: 'hour', since: toTime(nowMs), limit: 100 });
   const refused = newest

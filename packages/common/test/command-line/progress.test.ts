@@ -21,7 +21,7 @@ function seen(written: readonly string[]): string[] {
   return lines;
 }
 
-/** What is shown when so many of `total` bytes were read, and so many records were done in this time. */
+/** What is shown when `bytes` of `total` were read, and this number of records was done in `ms`. */
 function shownAt(total: number | undefined, bytes: number, records: number, ms: number, columns = 80) {
   const { written, clock, progress } = createScene(total, true, columns);
   clock.ms = ms;

@@ -158,7 +158,7 @@ test('shortens a text to a width, and cuts through no character', () => {
   }
 });
 
-test('writes amounts in the decimals of their currency, to the last cent; an unknown currency unchanged', () => {
+test('writes amounts to the last cent, with the decimals of their currency if it is known', () => {
   for (const [amount, shown, currency = 'USD'] of [
     [125_050, '$1,250.50'],
     [-300, '-$3.00'],

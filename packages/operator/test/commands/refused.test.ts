@@ -1,4 +1,4 @@
-/** Command lines that change nothing: a wrong flag or argument (status 2), or a record that does not exist (1). */
+/** Command lines that change nothing: with a wrong flag or argument, or a record that does not exist. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newApiKey } from '../../../service/src/auth.ts';

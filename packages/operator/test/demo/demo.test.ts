@@ -27,7 +27,7 @@ function openEmpty(t: TestContext, environment: Environment = 'sandbox') {
   return store;
 }
 
-test('is the same every time, with some hundred brands a partner, and every kind of balance and grant', () => {
+test('is the same every time, with a hundred brands a partner, and every kind of balance and grant', () => {
   const make = () => ({
     brands: demoPartners.map((partner, seed) => demoBrands(partner, seed + 1)),
     balances: demoBalances() as { amount: number }[],

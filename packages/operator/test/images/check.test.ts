@@ -17,7 +17,7 @@ function brand(id: string, profile_image_url?: string) {
   return { id, name: id, reference_id: id, ...(profile_image_url !== undefined && { profile_image_url }) };
 }
 
-/** Brands whose ids sort by their number, and which share so many images. */
+/** Brands whose ids sort by their number, and which share this number of images. */
 function brands(count: number, host: string, images = count) {
   const all = Array.from({ length: count }, (_, index) => index);
   return all.map((index) => brand(`b${1_000 + index}`, `${host}/${index % images}`));

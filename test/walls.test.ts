@@ -21,7 +21,7 @@ const floors: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['receipts.ts'],
     ['listings.ts'],
     ['tracing'],
-    ['settings'],
+    ['settings.ts'],
     ['reference'],
     ['serve'],
     ['rehearsals'],

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { adminSettings } from '../../packages/operator/src/admin/settings.ts';
-import { serveSettings } from '../../packages/service/src/settings/serve.ts';
+import { serveSettings } from '../../packages/service/src/settings.ts';
 import { freePort } from '../../packages/testkit/servers/free-port.ts';
 import { watchCommand } from '../../packages/testkit/watch/logs.ts';
 import { read, root } from '../sources.ts';

@@ -17,7 +17,7 @@ import {
 } from '../../packages/operator/src/commands/import/import.ts';
 import { ready } from '../../packages/operator/src/commands/ready.ts';
 import { pruneReceipts, pruneUsage } from '../../packages/operator/src/commands/receipts-and-usage.ts';
-import { serveSettings } from '../../packages/service/src/settings/serve.ts';
+import { serveSettings } from '../../packages/service/src/settings.ts';
 import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
 import { executable } from '../../packages/testkit/fixtures/run.ts';
 import { fixtureLine } from '../../packages/testkit/fixtures/served.ts';

@@ -9,15 +9,13 @@ import {
 import {
   databaseConfig,
   databaseSettings,
-  postgresSettings,
-} from '@partner-network/service/settings/database';
-import {
   drainDelay,
   hostName,
   isOnePort,
   largestPort,
   logLevel,
-} from '@partner-network/service/settings/serve';
+  postgresSettings,
+} from '@partner-network/service/settings';
 
 const port = wholeNumber(0, largestPort);
 const { connections, 'prepared-statements': preparedStatements } = postgresSettings;

@@ -2,7 +2,7 @@ import { command, printReport } from '@partner-network/common/command-line/comma
 import { flag } from '@partner-network/common/command-line/options';
 import { onInterrupt } from '@partner-network/common/process';
 import { toTime } from '@partner-network/common/times';
-import { databaseConfig, databaseSettings } from '@partner-network/service/settings/database';
+import { databaseConfig, databaseSettings } from '@partner-network/service/settings';
 import { backUpSqlite } from '@partner-network/store/sqlite/backup';
 
 const elsewhere =

@@ -24,7 +24,7 @@ import { OperatorError } from '@partner-network/common/errors';
 import { isDots } from '@partner-network/common/text';
 import { isPast, normalizeTime } from '@partner-network/common/times';
 import { lengths } from '@partner-network/contract/limits';
-import { databaseConfig, databaseSettings } from '@partner-network/service/settings/database';
+import { databaseConfig, databaseSettings } from '@partner-network/service/settings';
 import { type OpenOptions, toRevoke } from '@partner-network/store/address';
 import { openStore } from '@partner-network/store/engines';
 import {

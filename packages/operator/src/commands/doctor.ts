@@ -2,7 +2,7 @@ import { command, printReport } from '@partner-network/common/command-line/comma
 import { helpColumns, wrap } from '@partner-network/common/command-line/help';
 import { addedIn, flag } from '@partner-network/common/command-line/options';
 import { printable } from '@partner-network/common/text';
-import { conflictsOfEngine, serveSettings } from '@partner-network/service/settings/serve';
+import { conflictsOfEngine, serveSettings } from '@partner-network/service/settings';
 import { conflictsOfTracing } from '@partner-network/service/tracing/settings';
 import { adminSettings } from '../admin/settings.ts';
 import { type Examined, examine } from '../doctor/examine.ts';

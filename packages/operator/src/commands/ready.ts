@@ -8,7 +8,7 @@ import { OperatorError } from '@partner-network/common/errors';
 import { originOf } from '@partner-network/common/text';
 import { within } from '@partner-network/common/timeout';
 import { drainingDetail } from '@partner-network/http/refusal';
-import { operationsAddress } from '@partner-network/service/settings/serve';
+import { operationsAddress } from '@partner-network/service/settings';
 
 const { readyAnswerMs, readyRetryMs, mostReadyWaitSeconds } = commandLineBounds;
 

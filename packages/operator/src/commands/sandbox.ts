@@ -15,12 +15,7 @@ import { createStopSignal } from '@partner-network/common/process';
 import { basePath } from '@partner-network/contract/operations';
 import { openSandboxService } from '@partner-network/service/rehearsals/rehearsals';
 import { drainOn } from '@partner-network/service/serve/run';
-import {
-  largestPort,
-  listenSettings,
-  logLevel,
-  resolveSandbox,
-} from '@partner-network/service/settings/serve';
+import { largestPort, listenSettings, logLevel, resolveSandbox } from '@partner-network/service/settings';
 import { toAdminister, toCreate } from '@partner-network/store/address';
 import { openStore } from '@partner-network/store/engines';
 import type { Store } from '@partner-network/store/port';

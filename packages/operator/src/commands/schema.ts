@@ -1,6 +1,6 @@
 import { command, printReport } from '@partner-network/common/command-line/command';
 import { addedIn, flag } from '@partner-network/common/command-line/options';
-import { databaseConfig, needsPostgres } from '@partner-network/service/settings/database';
+import { databaseConfig, needsPostgres } from '@partner-network/service/settings';
 import { toDistribute, toUpdate } from '@partner-network/store/address';
 import type { Migration } from '@partner-network/store/port';
 import { type RoleName, roles, statementsOf } from '@partner-network/store/postgres/roles';

@@ -2,7 +2,7 @@ import cluster from 'node:cluster';
 import { command } from '@partner-network/common/command-line/command';
 import { serveUntilStopped } from '@partner-network/service/serve/run';
 import { openService } from '@partner-network/service/serve/service';
-import { conflictsOfServe, resolveServe, serveSettings } from '@partner-network/service/settings/serve';
+import { conflictsOfServe, resolveServe, serveSettings } from '@partner-network/service/settings';
 
 export const serve = command({
   options: serveSettings,

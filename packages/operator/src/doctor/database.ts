@@ -2,7 +2,7 @@ import { doctorBounds } from '@partner-network/common/bounds/operator';
 import { type Finding, failed, ok, skipped, warning } from '@partner-network/common/finding';
 import type { Environment } from '@partner-network/contract/environments';
 import type { RedisInspected } from '@partner-network/service/limiter/redis/inspect';
-import { ratesOf, type ServeConfig } from '@partner-network/service/settings/serve';
+import { ratesOf, type ServeConfig } from '@partner-network/service/settings';
 import type { Inspection } from '@partner-network/store/inspection';
 import { StoreLocked } from '@partner-network/store/port';
 import {

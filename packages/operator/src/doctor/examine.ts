@@ -2,7 +2,7 @@ import { asOne, type Finding, failed, ok, skipped } from '@partner-network/commo
 import { openFileLimit } from '@partner-network/common/process';
 import type { Environment } from '@partner-network/contract/environments';
 import { inspectRedis } from '@partner-network/service/limiter/redis/inspect';
-import { databaseConfig } from '@partner-network/service/settings/database';
+import { databaseConfig } from '@partner-network/service/settings';
 import type { DatabaseAddress } from '@partner-network/store/address';
 import { inspectDatabase } from '@partner-network/store/engines';
 import type { Inspected, Inspection } from '@partner-network/store/inspection';

@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { doctorBounds } from '@partner-network/common/bounds/operator';
 import { asOne, type Finding, failed, ok, skipped, warning } from '@partner-network/common/finding';
 import { originOf } from '@partner-network/common/text';
-import { everyInterface, type ServeConfig } from '@partner-network/service/settings/serve';
+import { everyInterface, type ServeConfig } from '@partner-network/service/settings';
 import type { Place } from '@partner-network/store/inspection';
 
 export function checkOpenFiles(openFiles: number | undefined): Finding {

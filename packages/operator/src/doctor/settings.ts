@@ -3,8 +3,12 @@ import { createServer, isIP } from 'node:net';
 import { asOne, type Finding, failed, ok, warning } from '@partner-network/common/finding';
 import { originOf } from '@partner-network/common/text';
 import { listings } from '@partner-network/contract/operations';
-import { databaseConfig } from '@partner-network/service/settings/database';
-import { everyInterface, isOnePort, type ServeConfig } from '@partner-network/service/settings/serve';
+import {
+  databaseConfig,
+  everyInterface,
+  isOnePort,
+  type ServeConfig,
+} from '@partner-network/service/settings';
 import { loadTracing, tracesOf } from '@partner-network/service/tracing/settings';
 import { isPublicAddress } from '../images/public-address.ts';
 

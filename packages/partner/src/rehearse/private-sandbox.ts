@@ -11,7 +11,7 @@ import { basePath, type ListingName } from '@partner-network/contract/operations
 import { digestOfKey, newApiKey } from '@partner-network/service/auth';
 import { openSandboxService } from '@partner-network/service/rehearsals/rehearsals';
 import type { ScenarioName, Verdict } from '@partner-network/service/rehearsals/scenarios';
-import { listenSettings, resolveSandbox } from '@partner-network/service/settings/serve';
+import { listenSettings, resolveSandbox } from '@partner-network/service/settings';
 import { toCreate } from '@partner-network/store/address';
 import { openStore } from '@partner-network/store/engines';
 import type { ImportKind, ImportRow, Store } from '@partner-network/store/port';

@@ -16,7 +16,7 @@ import { basePath } from '@partner-network/contract/operations';
 import { startHealth } from '@partner-network/http/health';
 import type { KeyOwner, Store } from '@partner-network/store/port';
 import type { Logger } from 'pino';
-import type { ServeSettings } from '../settings/serve.ts';
+import type { ServeSettings } from '../settings.ts';
 import type { openWorkers } from './workers/supervisor.ts';
 
 /** Opens the service and its operations address, and closes both after a stop signal. */

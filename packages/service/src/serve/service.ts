@@ -15,7 +15,7 @@ import { type OpenLimiters, openLimiters } from '../limiter/open.ts';
 import { listings } from '../listings.ts';
 import { createJournal } from '../receipts.ts';
 import { referenceRoutes, type Surroundings } from '../reference/routes.ts';
-import type { ServiceSettings } from '../settings/serve.ts';
+import type { ServiceSettings } from '../settings.ts';
 import { tracedParts, tracedRoutes } from '../tracing/parts.ts';
 import { loadTracing } from '../tracing/settings.ts';
 import { listingRoute, type PipelineParts } from './pipeline.ts';

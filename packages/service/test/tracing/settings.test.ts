@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { parseLine } from '../../../common/src/command-line/parse.ts';
 import { serve } from '../../../operator/src/commands/serve.ts';
 import { assertFailed, run } from '../../../testkit/fixtures/run.ts';
-import type { ServeConfig } from '../../src/settings/serve.ts';
+import type { ServeConfig } from '../../src/settings.ts';
 import { tracesOf } from '../../src/tracing/settings.ts';
 
 const endpoint = 'OTEL_EXPORTER_OTLP_ENDPOINT';

@@ -9,7 +9,7 @@ import { type Caller, createCaller } from '../../../testkit/fixtures/http.ts';
 import { openTestDatabase } from '../../../testkit/service/database.ts';
 import { watchedLog } from '../../../testkit/watch/logs.ts';
 import { openService } from '../../src/serve/service.ts';
-import { resolveServe, type ServeConfig } from '../../src/settings/serve.ts';
+import { resolveServe, type ServeConfig } from '../../src/settings.ts';
 
 interface TracedService extends Caller {
   /** Stops the service, which sends all spans. */

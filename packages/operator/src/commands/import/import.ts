@@ -14,7 +14,7 @@ import {
   type Values,
   wholeNumber,
 } from '@partner-network/common/command-line/options';
-import { largestPort } from '@partner-network/service/settings/serve';
+import { largestPort } from '@partner-network/service/settings';
 import { toFollow, toTry } from '@partner-network/store/address';
 import type { ImportKind, ImportWrite, Missing } from '@partner-network/store/port';
 import { hasFailed } from '../../ingest/import.ts';

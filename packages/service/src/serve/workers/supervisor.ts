@@ -19,7 +19,7 @@ import { openStore } from '@partner-network/store/engines';
 import { StoreUnavailable } from '@partner-network/store/port';
 import type { Logger } from 'pino';
 import { openLimiters } from '../../limiter/open.ts';
-import type { ServeSettings } from '../../settings/serve.ts';
+import type { ServeSettings } from '../../settings.ts';
 import type { Choices, Serving } from '../service.ts';
 import { type Answers, type Ask, openChannel } from './channel.ts';
 

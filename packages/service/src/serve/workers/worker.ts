@@ -3,7 +3,7 @@ import { createLog } from '@partner-network/common/observability/log';
 import type { ListingName } from '@partner-network/contract/operations';
 import type { OpenLimiters } from '../../limiter/open.ts';
 import type { Limiter } from '../../limiter/rate-limit.ts';
-import type { ServeSettings } from '../../settings/serve.ts';
+import type { ServeSettings } from '../../settings.ts';
 import { openService, type Serving } from '../service.ts';
 import { type Ask, openChannel } from './channel.ts';
 

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { pluck } from '../../../testkit/fixtures/pluck.ts';
-import { assertFailed, run } from '../../../testkit/fixtures/run.ts';
+import { run } from '../../../testkit/fixtures/run.ts';
 import { partnerVariables } from '../../../testkit/service/partner.ts';
 import { startTestService } from '../../../testkit/service/service.ts';
 
@@ -20,19 +20,6 @@ test("lists a customer's balances, by a grant or any, to the last cent", async (
   assert.deepEqual(amounts, ['"amount":9007199254740991', '"amount":0', '"amount":-9007199254740991']);
   const none = await run([...list, '--customer', 'without-balances'], { variables });
   assert.deepEqual(none, { status: 0, stdout: '', stderr: '' });
-});
-
-test('names the flag that a refusal is about, not the parameter', async (t) => {
-  const { port } = await startTestService(t);
-  const refused = (...words: string[]) =>
-    run([...list, '--customer', 'alice', ...words], { variables: partnerVariables(port) });
-  assertFailed(
-    await refused('--grant-id', 'g-revoked'),
-    1,
-    /^--grant-id: Ask the customer .* this one was revoked\..*GRANT_REVOKED\)/,
-  );
-  const { stderr } = await run([...list, '--customer', 'nobody'], { variables: partnerVariables(port) });
-  assert.match(stderr, /^Send the --grant-id of an active grant .*GRANT_NOT_FOUND\)/);
 });
 
 test('--curl prints one line without the key that gets the same answer', async (t) => {

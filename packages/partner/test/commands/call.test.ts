@@ -117,11 +117,17 @@ test('lists all the errors of an answer, each with its flag', async (t) => {
   const category = 'INVALID_REQUEST_ERROR';
   const errors = [
     { category, code: 'VALUE_EMPTY', detail: 'customer_id is empty.', field: 'customer_id' },
+    { category, code: 'GRANT_EXPIRED', detail: 'Send the grant_id of another grant.', field: 'grant_id' },
     { category, code: 'NEW_CODE', field: 'other' },
   ];
   const address = await answering(t, 400, JSON.stringify({ errors }));
   await assert.rejects(said(listBalances, '--customer', 'alice', '--base-url', address), {
-    message: '--customer: --customer is empty. (VALUE_EMPTY)\nRefused. (NEW_CODE)\nThe service answered 400.',
+    message: [
+      '--customer: --customer is empty. (VALUE_EMPTY)',
+      '--grant-id: Send the --grant-id of another grant. (GRANT_EXPIRED)',
+      'Refused. (NEW_CODE)',
+      'The service answered 400.',
+    ].join('\n'),
   });
 });
 

@@ -1,5 +1,5 @@
 /** The components of records, pages and errors. */
-import { errorCatalogue } from '../errors.ts';
+import { errorCatalogue, errorRecord } from '../errors.ts';
 import { echoedCharacters, lengths, maxErrors, pageSize } from '../limits.ts';
 import { type ListingName, listings } from '../operations.ts';
 import { errorRecordSchema, nextCursor } from '../records.ts';
@@ -42,7 +42,6 @@ function page(plural: ListingName, recordName: string): object {
  * fail as soon as a code is added. The schema `ErrorCode` lists the codes that exist.
  */
 const errorBounds = {
-  category: { examples: ['INVALID_REQUEST_ERROR'] },
   code: {
     maxLength: lengths.errorCode,
     pattern: '^[A-Z][A-Z0-9_]*$',
@@ -58,11 +57,7 @@ const errorText = {
   description: 'One error of a request.',
   schema: errorRecordSchema,
   bounds: errorBounds,
-  example: {
-    code: 'VALUE_TOO_HIGH',
-    detail: 'Set limit to at most 100, and use the cursor to get further pages.',
-    field: 'limit',
-  },
+  example: { ...errorRecord('VALUE_TOO_HIGH', { max: pageSize.max }, 'limit') },
 };
 
 export const schemas = {

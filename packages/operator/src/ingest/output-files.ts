@@ -9,18 +9,28 @@ const mode = 0o600;
 
 export type RejectedFile = ReturnType<typeof openRejectedFile>;
 
-/** Opens a file that gets rejected lines, one JSON object each. Lines that it has already stay. */
-export function openRejectedFile(path: string) {
+/**
+ * Opens a file that gets rejected lines, one JSON object each. Lines that it has already stay. `input` is the
+ * file of the import: if it is the same file, it is not changed.
+ */
+export function openRejectedFile(path: string, input?: string) {
   const write = <Result>(work: () => Result) => attempt(`write the file of rejected lines ${path}`, work);
   const descriptor = write(() => fs.openSync(path, 'a', mode));
   const own = fs.fstatSync(descriptor);
-  if (own.isFile()) write(() => fs.fchmodSync(descriptor, mode));
+  if (own.isFile()) {
+    const other = input === undefined ? undefined : fs.statSync(input);
+    if (other?.dev === own.dev && other.ino === own.ino) {
+      fs.closeSync(descriptor);
+      const why = 'cannot be the input and the file of rejected lines. Name another file.';
+      throw new OperatorError(`${input} ${why}`);
+    }
+    write(() => fs.fchmodSync(descriptor, mode));
+  }
   return {
     add: (line: number, errors: readonly Rejection[], text = ''): void => {
       const entry = { line, errors: errors.map(withHint), record: text };
       write(() => fs.writeFileSync(descriptor, `${JSON.stringify(entry)}\n`));
     },
-    isSameAs: ({ dev, ino }: fs.Stats): boolean => own.isFile() && dev === own.dev && ino === own.ino,
     close: (): void => fs.closeSync(descriptor),
   };
 }

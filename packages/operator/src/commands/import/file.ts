@@ -1,6 +1,5 @@
 /** Imports a file: opens the files beside it, shows the progress and handles signals. */
 import { createHash } from 'node:crypto';
-import { statSync } from 'node:fs';
 import { ingestBounds } from '@partner-network/common/bounds/operator';
 import type { Output } from '@partner-network/common/command-line/command';
 import { createProgress } from '@partner-network/common/command-line/progress';
@@ -45,10 +44,9 @@ export async function importFile(
     new InterruptedError('Interrupted: nothing was written.', signal);
   opened.defer(onStop((signal) => stop.abort(interrupted(signal))));
   await requireInput(file);
-  const rejectedFile = rejectedPath === undefined ? undefined : openRejectedFile(rejectedPath);
+  const path = file === standardInput ? undefined : file;
+  const rejectedFile = rejectedPath === undefined ? undefined : openRejectedFile(rejectedPath, path);
   opened.defer(() => rejectedFile?.close());
-  if (file !== standardInput && rejectedFile?.isSameAs(statSync(file)))
-    throw new OperatorError(`${file} cannot be the input and the file of rejected lines. Name another file.`);
   const undo = undoPath === undefined ? undefined : openUndoFile(undoPath);
   opened.defer(() => undo?.close());
   try {

@@ -1,6 +1,6 @@
 /** The file of rejected lines. */
 import assert from 'node:assert/strict';
-import { statSync } from 'node:fs';
+import { chmodSync, statSync } from 'node:fs';
 import { test } from 'node:test';
 import { byTest } from '../../../../testkit/fixtures/fixture.ts';
 import { assertFailed } from '../../../../testkit/fixtures/run.ts';
@@ -88,8 +88,9 @@ for (const engine of engines) {
       );
     }
     const same = ['import', 'balances', file, '--skip-invalid', '--rejected-file', file, '--json'];
+    chmodSync(line.here(file), 0o640);
     assertFailed(await line.run(same), 1, /given\.jsonl cannot be the input and the file of rejected lines/);
-    assert.equal(line.lines(file).length, 2);
+    assert.deepEqual([line.lines(file).length, statSync(line.here(file)).mode & 0o777], [2, 0o640]);
     const missing = await line.run(
       ['import', 'balances', 'no.jsonl', '--undo-file', 'no.jsonl', '--json'],
       {},

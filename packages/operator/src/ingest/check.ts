@@ -112,10 +112,10 @@ function stringRule(schema: FieldSchema): Rule {
 function integerRule(schema: FieldSchema): Rule {
   const { minimum: min = Number.MIN_SAFE_INTEGER, maximum: max = Number.MAX_SAFE_INTEGER } = schema;
   return (value, field, rejections) => {
-    if (typeof value === 'number' && value >= min && value <= max) return value;
+    if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value;
     // Plain digits that JavaScript would round are an integer out of range; 1.0, 1e3 and -0 are not integers.
-    const digits =
-      value instanceof InexactNumber ? value.source : typeof value === 'number' ? String(value) : '';
+    const isNumber = value instanceof InexactNumber || typeof value === 'number';
+    const digits = isNumber ? String(value instanceof InexactNumber ? value.source : value) : '';
     if (!/^-?[1-9][0-9]*$/.test(digits)) return reject(rejections, rejection('EXPECTED_INTEGER', field));
     if (digits.startsWith('-')) return reject(rejections, rejection('VALUE_TOO_LOW', field, { min }));
     return reject(rejections, rejection('VALUE_TOO_HIGH', field, { max }));

@@ -24,8 +24,6 @@ import { demoAdminKey, demoKeys } from '../demo/data.ts';
 import { fillWithDemo, fillWithHistory } from '../demo/fill.ts';
 
 /** Always on this machine only: everybody knows the demo key. */
-type SandboxSettings = ReturnType<typeof resolveSandbox>;
-
 const adminHost = '127.0.0.1';
 
 export const sandbox = command({
@@ -86,7 +84,7 @@ export const sandbox = command({
 async function adminAt(
   port: number,
   store: Store,
-  { database }: SandboxSettings,
+  { database }: ReturnType<typeof resolveSandbox>,
   log: Logger,
   opened: AsyncDisposableStack,
 ) {

@@ -65,7 +65,8 @@ export async function checkReceipts(config: Pick<ServeConfig, 'ops-host' | 'ops-
   if (first === undefined) {
     return skipped(`No instance answers at ${url}, so receipts that wait cannot be counted.`);
   }
-  if (!(await isReady(url))) {
+  const ready = await get(`${url}/readyz`).catch(() => undefined);
+  if (ready?.ok !== true) {
     const remedy = 'Read its log, which names the cause.';
     return failed(`The instance at ${url} is not ready: it answers 503.`, remedy);
   }
@@ -88,18 +89,14 @@ export function judgeReceipts(first: Counts, second: Counts): Finding {
   return ok('The instance at the operations address writes its receipts.');
 }
 
-async function isReady(url: string): Promise<boolean> {
-  const signal = AbortSignal.timeout(doctorBounds.answerMs);
-  const answer = await fetch(`${url}/readyz`, { signal }).catch(() => undefined);
-  return answer?.ok ?? false;
+function get(url: string): Promise<Response> {
+  return fetch(url, { signal: AbortSignal.timeout(doctorBounds.answerMs) });
 }
 
 /** The sum over all workers. Undefined if no instance answers, or if another program does. */
 async function countsAt(url: string): Promise<Counts | undefined> {
   try {
-    const response = await fetch(`${url}/metrics`, {
-      signal: AbortSignal.timeout(doctorBounds.answerMs),
-    });
+    const response = await get(`${url}/metrics`);
     const lines = (await response.text()).split('\n');
     const sum = (name: string) => {
       const values = lines.filter((line) => line.startsWith(name) && /^[{ ]/.test(line.slice(name.length)));

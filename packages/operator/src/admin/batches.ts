@@ -91,17 +91,24 @@ export class Batches {
   }
 
   async #write(source: Source, options: BatchOptions) {
-    const seen = new Seen();
+    const ids: LineIds = new Map();
+    let newest = '';
     const stop = new AbortController();
     const store = {
       ...this.#store,
       beginImport: async (...begin: Parameters<Store['beginImport']>) => {
         const run = await this.#runs.begin(...begin);
-        return { ...run, stage: (rows: readonly ImportRow[]) => run.stage(seen.timesOf(rows)) };
+        const stage = (rows: readonly ImportRow[]) => {
+          // A rejected line has no row: its time may be anything.
+          const time = newestOf(rows);
+          if (time > newest) newest = time;
+          return run.stage(rows);
+        };
+        return { ...run, stage };
       },
     };
     const work = () =>
-      importRecords(store, () => seen.watch(source()), {
+      importRecords(store, () => countedLines(source(), ids), {
         ...options,
         pace: 'feed',
         isRepeatable: true,
@@ -112,7 +119,7 @@ export class Batches {
       return stop.signal.reason;
     };
     const report = await within(adminBounds.batchMs, this.#repeated(work), late);
-    return { result: resultOf(report, seen), newest: seen.newest };
+    return { result: resultOf(report, ids), newest };
   }
 
   /** Repeats work while another command holds its lock, for 2 s, and once if a connection broke. */
@@ -135,34 +142,23 @@ export class Batches {
   }
 }
 
-/** The ids of lines, to name them in errors, and the newest time of valid lines. Counts the lines. */
-class Seen {
-  ids = new Map<number, unknown>();
-  newest = '';
+/** The ids of lines, to name them in errors. */
+type LineIds = Map<number, unknown>;
 
-  async *watch(source: AsyncIterable<readonly Reading[]>): AsyncGenerator<readonly Reading[]> {
-    let count = 0;
-    this.ids.clear();
-    for await (const readings of source) {
-      count += readings.length;
-      if (count > adminLimits.batchLines) throw refusal('BATCH_TOO_LARGE');
-      for (const reading of readings) {
-        const value = 'value' in reading ? (reading.value as { readonly id?: unknown } | null) : null;
-        this.ids.set(reading.line, value?.id);
-      }
-      yield readings;
+/** Passes lines on, up to the largest number, and notes their ids. */
+async function* countedLines(source: AsyncIterable<readonly Reading[]>, ids: LineIds) {
+  ids.clear();
+  for await (const readings of source) {
+    for (const reading of readings) {
+      const value = 'value' in reading ? (reading.value as { readonly id?: unknown } | null) : null;
+      ids.set(reading.line, value?.id);
     }
-  }
-
-  /** Notes the newest time. A rejected line has no row: its time may be anything. */
-  timesOf(rows: readonly ImportRow[]): readonly ImportRow[] {
-    const time = newestOf(rows);
-    if (time > this.newest) this.newest = time;
-    return rows;
+    if (ids.size > adminLimits.batchLines) throw refusal('BATCH_TOO_LARGE');
+    yield readings;
   }
 }
 
-function resultOf(report: ImportReport, { ids }: Seen) {
+function resultOf(report: ImportReport, ids: LineIds) {
   const { read, written, unchanged, stale, deleted, rejected_count, rejected } = report;
   const errors = rejected
     .flatMap(({ line, errors }) =>

@@ -12,28 +12,20 @@ test('a partner page says why the partner was refused, and which key did it', as
   await fillUse(store);
   const viewer = await as('VIEWER');
   const { text } = await viewer.get('/console/partners/acme');
-  const rows = text.split(/<tr|<\/tr>/).map((row) =>
-    row
-      .replaceAll(/<[^>]*>|^[^>]*>/g, ' ')
-      .replaceAll(/\s+/g, ' ')
-      .trim(),
-  );
-  const first = rows.find((row) => row.startsWith('INSUFFICIENT_SCOPES'));
-  const second = rows.find((row) => row.startsWith('GRANT_EXPIRED'));
-  assert.equal(
-    first,
-    'INSUFFICIENT_SCOPES 403 The key does not have the scope that the operation requires. balances KEY_1 41 41 Receipts',
-  );
-  assert.equal(second, 'GRANT_EXPIRED 403 The named grant has expired. balances KEY_0 0 7 Receipts');
+  const rows = text.split(/<tr|<\/tr>/).map((row) => row.replaceAll(/(?:<[^>]*>|^[^>]*>|\s)+/g, ' ').trim());
+  const scope = 'The key does not have the scope that the operation requires.';
+  for (const row of [
+    `INSUFFICIENT_SCOPES 403 ${scope} balances KEY_1 41 41 Receipts`,
+    'GRANT_EXPIRED 403 The named grant has expired. balances KEY_0 0 7 Receipts',
+  ]) {
+    assert.ok(rows.includes(row), row);
+  }
   assert.match(text, /It is \d\d:\d\d UTC now\./);
   assert.match(text, /href="\/console\/receipts\?partner_id=acme">/);
-  assert.match(text, /aria-label="Last 24 hours: 41 INSUFFICIENT_SCOPES, 7 GRANT_EXPIRED, 1200 OK"/);
-  assert.match(
-    text,
-    /aria-label="Last 30 days: 41 INSUFFICIENT_SCOPES, 7 GRANT_EXPIRED, 3 GRANT_REVOKED, 1200 OK"/,
-  );
+  assert.match(text, /"Last 24 hours: 41 INSUFFICIENT_SCOPES, 7 GRANT_EXPIRED, 1200 OK"/);
+  assert.match(text, /"Last 30 days: 41 INSUFFICIENT_SCOPES, 7 GRANT_EXPIRED, 3 GRANT_REVOKED, 1200 OK"/);
   const key = await viewer.get('/console/keys/KEY_0');
-  assert.match(key.text, /aria-label="Last 24 hours: 7 GRANT_EXPIRED, 1200 OK"/);
+  assert.match(key.text, /"Last 24 hours: 7 GRANT_EXPIRED, 1200 OK"/);
   assert.doesNotMatch(key.text, /INSUFFICIENT_SCOPES/);
   assert.match(key.text, /href="\/console\/receipts\?partner_id=acme&amp;key_id=KEY_0">/);
   const brands = { partner_id: 'acme', key_id: 'KEY_0', operation: 'listBrands', code: 'RATE_LIMITED' };
@@ -75,14 +67,15 @@ test('no page shows an amount or metadata', async (t) => {
   const { as, store } = await consoleScene(t);
   await fillUse(store);
   const admin = await as('ADMIN');
+  const stored = balances.map(({ amount }) => Math.abs(amount)).filter((amount) => amount !== 0);
+  const amounts = stored.flatMap((amount) => [String(amount), amount.toLocaleString('en')]);
   for (const path of [...pagePaths, '/console/customers/zoe', '/console/customers/carol']) {
     const { text } = await admin.get(path);
-    for (const { amount } of balances.filter((balance) => balance.amount !== 0)) {
-      assert.ok(
-        !text.includes(String(Math.abs(amount))) && !text.includes(amount.toLocaleString('en')),
-        path,
-      );
-    }
+    assert.deepEqual(
+      amounts.filter((amount) => text.includes(amount)),
+      [],
+      path,
+    );
     assert.doesNotMatch(text, /gold|metadata/);
   }
 });
@@ -93,30 +86,18 @@ test('markup in a stored field is shown, never run', async (t) => {
   const author = { actor: `actor${evil}`, action: 'keys create', reason: `reason${evil}` } as const;
   const partner_id = `partner${evil}`;
   const customer_id = `customer${evil}`;
-  const key = {
-    id: `key${evil}`,
-    partner_id,
-    name: `name${evil}`,
-    last_four: '<i>"',
-    scopes: ['BRANDS_READ'],
-  } as const;
+  const times = { created_at: createdAt, updated_at: createdAt };
+  const scopes = ['BRANDS_READ'] as const;
+  const key = { id: `key${evil}`, partner_id, name: `name${evil}`, last_four: '<i>"', scopes };
+  const active = { action: 'CHECKING_BALANCE', status: 'ACTIVE' } as const;
+  const grant = { ...active, id: `grant${evil}`, partner_id, customer_id };
+  const brand = { id: `brand${evil}`, name: `name${evil}`, reference_id: `ref${evil}`, ...times };
   await store.createPartner({ id: partner_id, name: `name${evil}`, created_at: createdAt }, author);
   await store.createKey({ ...key, created_at: createdAt }, digestOfKey('x'), author);
-  const grant = {
-    id: `grant${evil}`,
-    partner_id,
-    customer_id,
-    action: 'CHECKING_BALANCE',
-    status: 'ACTIVE',
-  } as const;
-  await store.createGrant({ ...grant, created_at: createdAt, updated_at: createdAt }, author);
-  const times = { created_at: createdAt, updated_at: createdAt };
-  const brand = { id: `brand${evil}`, name: `name${evil}`, reference_id: `ref${evil}`, ...times };
+  await store.createGrant({ ...grant, ...times }, author);
   await importValues(store, 'brands', [brand], partner_id);
-  await store.addAudit({ ...author, action: 'import brands' }, `target${evil}`, {
-    source: `s${evil}`,
-    [evil]: evil,
-  });
+  const details = { source: `s${evil}`, [evil]: evil };
+  await store.addAudit({ ...author, action: 'import brands' }, `target${evil}`, details);
   const at = new Date().toISOString();
   const receipt = { at, request_id, partner_id, key_id: key.id, customer_id, grant_id: grant.id };
   await store.recordReceipts([{ ...receipt, outcome: `O${evil}` }]);
@@ -178,10 +159,8 @@ test('console.md names headings, fields, buttons and links as the pages do', asy
   const answers = [...pagePaths, '/console/keys/KEY_0/revoke'].map((path) => admin.get(path));
   const texts = (await Promise.all(answers)).flatMap(({ text }) => text.split(/<[^>]*>/));
   const shown = new Set(texts.map((text) => text.trim()));
-  const guide = readFileSync(
-    new URL('../../../../docs/how-to/operators/console.md', import.meta.url),
-    'utf8',
-  );
+  const file = new URL('../../../../docs/how-to/operators/console.md', import.meta.url);
+  const guide = readFileSync(file, 'utf8');
   const bold = [...guide.matchAll(/\*\*([^*]+)\*\*/g)].map(([, label]) => label!.replaceAll('\n', ' '));
   const labels = bold.filter((label) => !/^\d\.$/.test(label));
   assert.ok(labels.length > 15, labels.join());

@@ -49,10 +49,9 @@ for (const engine of ['sqlite', 'postgres']) {
 
 test('a search takes spaces around an id as part of it first, and then leaves them out', async (t) => {
   const { as, store } = await consoleScene(t);
-  for (const id of [' spaced', 'spaced ', ' '])
-    await store.createPartner({ id, name: 'x', created_at: createdAt }, byTest);
   const viewer = await as('VIEWER');
   for (const id of [' spaced', 'spaced ', ' ']) {
+    await store.createPartner({ id, name: 'x', created_at: createdAt }, byTest);
     const to = await find(viewer, id);
     assert.equal(to, `/console/partners/${encodeURIComponent(id)}`);
     assert.equal((await viewer.get(to)).status, 200);
@@ -81,20 +80,18 @@ test('a leaked key is found by SUPPORT, and is in no address, page or log', asyn
   const { as } = await consoleScene(t);
   const viewer = await as('VIEWER');
   const support = await as('SUPPORT');
-  const answers = [
-    await viewer.post('/console/search', { id: keys.acme }),
-    await support.post('/console/search', { id: ` ${keys.acme}\n` }),
-    await support.post('/console/search', { id: keys.neverIssued }),
-    await support.post('/console/search', { id: adminKeys.ADMIN }),
-    await support.post('/console/search', { id: keys.acme.slice(0, 30) }),
-  ];
-  assert.deepEqual(
-    answers.map(({ status }) => status),
-    [403, 303, 404, 404, 404],
-  );
-  assert.equal(answers[1]!.to, '/console/keys/KEY_0');
-  assert.match(answers[3]!.text, /This is an administrative key\./);
-  for (const { text, to } of answers) assert.doesNotMatch(text + to, /pna?_test_[0-9A-Za-z]/);
+  for (const [browser, id, status, said] of [
+    [viewer, keys.acme, 403, /the role VIEWER/],
+    [support, ` ${keys.acme}\n`, 303, /^\/console\/keys\/KEY_0$/],
+    [support, keys.neverIssued, 404, /There is no such key/],
+    [support, adminKeys.ADMIN, 404, /This is an administrative key\./],
+    [support, keys.acme.slice(0, 30), 404, /There is no such key/],
+  ] as const) {
+    const answer = await browser.post('/console/search', { id });
+    assert.equal(answer.status, status);
+    assert.match(answer.to || answer.text, said);
+    assert.doesNotMatch(answer.text + answer.to, /pna?_test_[0-9A-Za-z]/);
+  }
 });
 
 test('a search without a hit says what to do', async (t) => {

@@ -10,18 +10,11 @@ type Values = readonly unknown[];
 
 /**
  * Selects rows in the order of the primary key. `recordOf` turns a row into the record's JSON: brands and
- * balances are stored as JSON, grants are never sent to partners and so are not.
+ * balances are stored as JSON, grants and erasures are never sent to partners and so are not.
  */
 export function exportQuery({ kind, partnerId }: ExportSelection) {
-  if (kind === 'grants') {
-    const text = `select ${grantColumns} from grants order by customer_id, id`;
-    return { text, values: [], recordOf: grantRecord };
-  }
-  if (kind === 'erasures') {
-    const text = 'select customer_id, erased_at from erased_customers order by customer_id';
-    const recordOf = ([customer_id, erased_at]: Values) => JSON.stringify({ customer_id, erased_at });
-    return { text, values: [], recordOf };
-  }
+  if (kind === 'grants') return ofColumns(grantColumns, 'grants', 'customer_id, id');
+  if (kind === 'erasures') return ofColumns('customer_id, erased_at', 'erased_customers', 'customer_id');
   if (kind === 'balances') {
     const text = 'select record from balances order by customer_id, id';
     return { text, values: [], recordOf: ([record]: Values) => record as string };
@@ -34,6 +27,15 @@ export function exportQuery({ kind, partnerId }: ExportSelection) {
   return { text, values: [], recordOf: ([owner, record]: Values) => recordLine(kind, owner, record) };
 }
 
+function ofColumns(columns: string, table: string, order: string) {
+  const names = columns.split(', ');
+  const recordOf = (values: Values) => {
+    const entries = names.map((column, index) => [column, values[index] ?? undefined]);
+    return JSON.stringify(Object.fromEntries(entries));
+  };
+  return { text: `select ${columns} from ${table} order by ${order}`, values: [], recordOf };
+}
+
 /** The line of a stored brand or balance. The record of a brand lacks its owner. */
 function recordLine(kind: ExportSelection['kind'], owner: unknown, record: unknown): string {
   if (kind === 'balances') return record as string;
@@ -43,13 +45,6 @@ function recordLine(kind: ExportSelection['kind'], owner: unknown, record: unkno
 /** A brand without an image has a placeholder, which each instance replaces. It is not part of the record. */
 function withoutPlaceholder(record: unknown): string {
   return (record as string).replace(placeholder, '');
-}
-
-const grantFields = grantColumns.split(', ');
-
-function grantRecord(values: Values): string {
-  const entries = grantFields.map((field, index) => [field, values[index] ?? undefined]);
-  return JSON.stringify(Object.fromEntries(entries));
 }
 
 const placeholder = new RegExp(`,"profile_image_url":"${publicAddressMark}[^"]*"`);

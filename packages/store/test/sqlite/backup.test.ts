@@ -11,7 +11,6 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { OperatorError } from '../../../common/src/errors.ts';
 import { mountSmallDisk } from '../../../service/test/faults/scene/small-disk.ts';
@@ -22,6 +21,7 @@ import { toCreate, toServe } from '../../src/address.ts';
 import { backUpSqlite } from '../../src/sqlite/backup.ts';
 import { openSqlite } from '../../src/sqlite/open.ts';
 import { receiptAt } from '../suite/receipts.ts';
+import { connect } from './copies.ts';
 
 /** A closed database with a partner and a receipt. */
 async function madeDatabase(t: TestContext): Promise<{ path: string; target: string }> {
@@ -31,12 +31,6 @@ async function madeDatabase(t: TestContext): Promise<{ path: string; target: str
   await store.recordReceipts([receiptAt(0)]);
   await store.close();
   return { path, target: join(temporaryFolder(t), 'copy.db') };
-}
-
-function connect(t: TestContext, path: string): DatabaseSync {
-  const db = new DatabaseSync(path);
-  t.after(() => db.close());
-  return db;
 }
 
 function filesBeside(path: string): string[] {

@@ -1,34 +1,18 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { createdAt } from '../../../testkit/fixtures/fixture.ts';
-import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
-import { toCreate } from '../../src/address.ts';
-import { openSqlite } from '../../src/sqlite/open.ts';
+import { numbered } from '../../src/sqlite/engine.ts';
 import { constraintTests } from '../suite/constraints.ts';
 import { good, type Row } from '../suite/rows.ts';
+import { connect, copyOf } from './copies.ts';
 
 const columns = '(seq, at, actor, action, target, details)';
 const constraint = 19;
 
-async function openRaw(t: TestContext): Promise<DatabaseSync> {
-  const path = join(temporaryFolder(t), 'test.db');
-  await openSqlite(path, 'sandbox', toCreate).close();
-  const db = new DatabaseSync(path);
-  t.after(() => db.close());
-  return db;
-}
-
 constraintTests({
   open: async (t) => {
-    const db = await openRaw(t);
-    return {
-      execute: async (statement, ...values) => {
-        const named = Object.fromEntries(values.map((value, index) => [`$${index + 1}`, value]));
-        return db.prepare(statement).all(named);
-      },
-    };
+    const db = connect(t, copyOf(t));
+    return { execute: async (statement, ...values) => db.prepare(statement).all(numbered(values)) };
   },
   // Invalid JSON and the time "now" fail before the constraint is checked.
   isRefusal: (error) =>
@@ -89,7 +73,7 @@ const replacements: Readonly<
 
 for (const [table, { ended, forbidden, allowed }] of Object.entries(replacements)) {
   test(`"replace into ${table}" gives no access back`, async (t) => {
-    const db = await openRaw(t);
+    const db = connect(t, copyOf(t));
     for (const id of ['acme', 'zenith']) {
       db.prepare('insert into partners (id, name, created_at) values (?, ?, ?)').run(id, id, createdAt);
     }

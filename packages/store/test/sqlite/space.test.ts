@@ -2,33 +2,18 @@
 
 import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { storeBounds } from '../../../common/src/bounds/store.ts';
-import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
-import { toCreate, toServe } from '../../src/address.ts';
+import { toServe } from '../../src/address.ts';
 import type { Receipt } from '../../src/port.ts';
 import { openSqlite } from '../../src/sqlite/open.ts';
-
-async function newDatabase(t: TestContext): Promise<string> {
-  const path = join(temporaryFolder(t), 'test.db');
-  await openSqlite(path, 'sandbox', toCreate).close();
-  return path;
-}
-
-/** A connection of this test, closed after it. */
-function connect(t: TestContext, path: string): DatabaseSync {
-  const db = new DatabaseSync(path);
-  t.after(() => db.close());
-  return db;
-}
+import { connect, copyOf } from './copies.ts';
 
 const bytesOf = (path: string) => statSync(path).size;
 
 test('a large write-ahead log shrinks when the command ends, while the database is served', async (t) => {
-  const path = await newDatabase(t);
+  const path = copyOf(t);
   const served = openSqlite(path, 'sandbox', toServe);
   t.after(() => served.close());
   const writer = connect(t, path);
@@ -55,9 +40,12 @@ const receiptAt = (index: number): Receipt => ({
   outcome: 'GRANTED',
 });
 
-test('pruned receipts give their space back while others are written, also in an older file', async (t) => {
-  for (const isOlder of [false, true]) {
-    const path = await newDatabase(t);
+for (const [what, isOlder] of [
+  ['', false],
+  [' in an older file', true],
+] as const) {
+  test(`pruned receipts give their space back${what} while others are written`, async (t) => {
+    const path = copyOf(t);
     const receipts = `${path}-receipts`;
     const served = openSqlite(path, 'sandbox', toServe);
     t.after(() => served.close());
@@ -84,5 +72,5 @@ test('pruned receipts give their space back while others are written, also in an
     connect(t, receipts).exec('pragma wal_checkpoint(truncate)');
     assert.ok(bytesOf(receipts) < 100_000, `${bytesOf(receipts)} of ${before} bytes are left`);
     assert.equal((await served.listReceipts({ limit: 20 })).length, 11);
-  }
-});
+  });
+}

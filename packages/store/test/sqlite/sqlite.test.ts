@@ -13,7 +13,7 @@ import { toCreate, toServe } from '../../src/address.ts';
 import { openSqlite } from '../../src/sqlite/open.ts';
 import { createReads } from '../../src/sqlite/reads.ts';
 import { type OpenStore, openingSuite, storeSuite } from '../suite/suite.ts';
-import { openCopy } from './copies.ts';
+import { connect, openCopy } from './copies.ts';
 
 const paths = new WeakMap<TestContext, string>();
 
@@ -32,12 +32,6 @@ const open: OpenStore = async (t, environment) => {
 
 openingSuite('opening the embedded database', open);
 storeSuite('the embedded database', openCopy);
-
-function rawConnection(t: TestContext): DatabaseSync {
-  const db = new DatabaseSync(pathOf(t));
-  t.after(() => db.close());
-  return db;
-}
 
 function opens(t: TestContext): void {
   const store = openSqlite(pathOf(t), 'sandbox', toCreate);
@@ -60,12 +54,10 @@ test('only the owner can access its files and the folder that it creates', (t) =
 test('a copy made by vacuum can be read while another process writes', async (t) => {
   opens(t);
   const copy = `${pathOf(t)}.copy`;
-  rawConnection(t).prepare('vacuum into ?').run(copy);
+  connect(t, pathOf(t)).prepare('vacuum into ?').run(copy);
   const restored = openSqlite(copy, 'sandbox', toServe);
   t.after(() => restored.close());
-  const writer = new DatabaseSync(copy);
-  t.after(() => writer.close());
-  writer.exec('begin exclusive');
+  connect(t, copy).exec('begin exclusive');
   assert.equal((await restored.listPartners()).length, 0);
 });
 
@@ -76,7 +68,7 @@ test('migrates once when four processes migrate at the same time', async (t) => 
   const froms = ended.map(({ stdout }) => JSON.parse(stdout).from).sort();
   const { to } = JSON.parse(ended[0]!.stdout);
   assert.deepEqual(froms, [0, ...Array(3).fill(to)]);
-  const db = rawConnection(t);
+  const db = connect(t, pathOf(t));
   assert.equal(db.prepare('select count(*) as keys from cursor_keys').get()?.keys, 1);
 });
 
@@ -98,7 +90,7 @@ test('waits for another process that writes to the new file', async (t) => {
 
 test('rejects a schema that is newer than the program, and does not change it', (t) => {
   opens(t);
-  const db = rawConnection(t);
+  const db = connect(t, pathOf(t));
   db.exec('pragma user_version = 999');
   assert.throws(
     () => openSqlite(pathOf(t), 'sandbox', toCreate),
@@ -151,7 +143,7 @@ test('every statement of a request uses an index, without scans and sorting', (t
 
 test('plans each statement of a request once, whatever its parameters', async (t) => {
   opens(t);
-  const db = rawConnection(t);
+  const db = connect(t, pathOf(t));
   const time = '2026-01-01T00:00:00.000Z';
   for (const number of [1, 2]) {
     db.exec(`

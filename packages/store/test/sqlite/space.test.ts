@@ -6,8 +6,8 @@ import { test } from 'node:test';
 import { storeBounds } from '../../../common/src/bounds/store.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { toServe } from '../../src/address.ts';
-import type { Receipt } from '../../src/port.ts';
 import { openSqlite } from '../../src/sqlite/open.ts';
+import { receiptAt } from '../suite/receipts.ts';
 import { connect, copyOf } from './copies.ts';
 
 const bytesOf = (path: string) => statSync(path).size;
@@ -29,15 +29,6 @@ test('a large write-ahead log shrinks when the command ends, while the database 
   await openSqlite(path, 'sandbox', {}).close();
   assert.equal(bytesOf(`${path}-wal`), 0);
   await served.ping();
-});
-
-const receiptAt = (index: number): Receipt => ({
-  at: new Date(1_700_000_000_000 + index).toISOString(),
-  request_id: `request-${index}`,
-  partner_id: 'acme',
-  key_id: 'KEY_1',
-  customer_id: `customer-${index}`,
-  outcome: 'GRANTED',
 });
 
 for (const [what, isOlder] of [

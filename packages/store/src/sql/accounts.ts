@@ -6,7 +6,7 @@ import { createGrants } from './grants.ts';
 import { apiKeys, createAdminKeys, createExpiry, createKeyChanges } from './keys.ts';
 import { createMoves } from './moves.ts';
 import type { BoundStatement, Differences, Sql } from './statement.ts';
-import { createConditions, insert, withoutNulls } from './statement.ts';
+import { createConditions, insert, records } from './statement.ts';
 
 const partnerColumns = 'id, name, created_at, disabled_at';
 
@@ -32,9 +32,7 @@ export function createAccounts(sql: Sql): Accounts {
   const { rows, transaction } = sql;
   const keys = createKeyChanges(sql, apiKeys);
 
-  async function partners(...statement: BoundStatement): Promise<Partner[]> {
-    return (await rows(...statement)).map(withoutNulls) as unknown as Partner[];
-  }
+  const partners = (...statement: BoundStatement) => records<Partner>(rows, ...statement);
 
   return {
     createPartner: (partner, by) =>
@@ -58,8 +56,7 @@ export function createAccounts(sql: Sql): Accounts {
     },
 
     // One search of the primary key for each partner: there is no index of ids alone.
-    findBrands: async (id) =>
-      (await rows(`${selectBrands} and id = $1 order by partner_id`, id)).map(withoutNulls) as Brand[],
+    findBrands: (id) => records<Brand>(rows, `${selectBrands} and id = $1 order by partner_id`, id),
 
     createKey: keys.create,
     findKeyById: async (id) => (await keys.select('where id = $1', id))[0],

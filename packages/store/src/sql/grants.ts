@@ -3,7 +3,7 @@ import { latestTimeMs, toTime } from '@partner-network/common/times';
 import type { Erasure, Grant, Grants, GrantsQuery } from '../port.ts';
 import { changeRow, changeStatement } from './audit.ts';
 import type { BoundStatement, Differences, Row, Sql } from './statement.ts';
-import { createConditions, insert, withoutNulls } from './statement.ts';
+import { createConditions, insert, records, withoutNulls } from './statement.ts';
 
 export const grantColumns = 'id, partner_id, customer_id, action, status, expires_at, created_at, updated_at';
 
@@ -26,10 +26,6 @@ const grantsOfEntry = 50;
 export function createGrants(sql: Sql, { locks }: Differences): Grants {
   const { rows, transaction } = sql;
 
-  async function grants(...statement: BoundStatement): Promise<Grant[]> {
-    return (await rows(...statement)).map(withoutNulls) as unknown as Grant[];
-  }
-
   return {
     createGrant: (grant, by) =>
       transaction(function* () {
@@ -40,9 +36,9 @@ export function createGrants(sql: Sql, { locks }: Differences): Grants {
       }),
 
     // The expression of the index grants_by_id.
-    findGrants: (id) => grants(`${selectGrants} where id || '' = $1 order by customer_id`, id),
+    findGrants: (id) => records<Grant>(rows, `${selectGrants} where id || '' = $1 order by customer_id`, id),
 
-    listGrants: (query) => grants(...selectionOf(query)),
+    listGrants: (query) => records<Grant>(rows, ...selectionOf(query)),
 
     revokeGrant: (customerId, id, at, by) =>
       changeRow(sql, [`${revoke} and id = $3 returning partner_id`, at, customerId, id], ({ partner_id }) =>
@@ -67,7 +63,7 @@ export function createGrants(sql: Sql, { locks }: Differences): Grants {
         const { times, ...counts } = yield* deletion(customerId);
         if (times.length === 0) return undefined;
         // Not before the newest record: it may be ahead of this clock, and must not come back.
-        const erasedAt = times.reduce(laterOf, toTime(Date.now()));
+        const erasedAt = [toTime(Date.now()), ...times].toSorted().at(-1)!;
         yield [remember, customerId, erasedAt];
         yield changeStatement(by, customerId, counts);
         return counts;
@@ -120,7 +116,7 @@ function selectionOf(query: GrantsQuery): BoundStatement {
 function* deletion(
   customerId: string,
   until = toTime(latestTimeMs),
-): Generator<BoundStatement, Erasure & { readonly times: readonly Row[] }, readonly Row[]> {
+): Generator<BoundStatement, Erasure & { readonly times: readonly string[] }, readonly Row[]> {
   const gone = (table: string, time: string): BoundStatement => {
     const text = `delete from ${table} where customer_id = $1 and ${time} <= $2 returning ${time} as at`;
     return [text, customerId, until];
@@ -128,10 +124,6 @@ function* deletion(
   const balances = yield gone('balances', 'updated_at');
   const grants = yield gone('grants', 'updated_at');
   const deletions = yield gone('deleted_balances', 'deleted_at');
-  const times = [...balances, ...grants, ...deletions];
+  const times = [...balances, ...grants, ...deletions].map(({ at }) => at as string);
   return { balances: balances.length, grants: grants.length, times };
-}
-
-function laterOf(time: string, { at }: Row): string {
-  return (at as string) > time ? (at as string) : time;
 }

@@ -73,6 +73,11 @@ export function insert(table: string, columns: string, record: object): BoundSta
   return [`insert into ${table} (${columns}) values (${numbers.join(', ')})`, ...values];
 }
 
+/** The records that a statement selects. */
+export async function records<R>(rows: Sql['rows'], ...statement: BoundStatement): Promise<R[]> {
+  return (await rows(...statement)).map(withoutNulls) as R[];
+}
+
 /** Removes fields that are null: an optional field without a value is absent. */
 export function withoutNulls(row: Row): object {
   return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null));

@@ -10,16 +10,11 @@ import pg from 'pg';
 import type { BoundStatement, Sql } from '../../sql/statement.ts';
 import type { Prepared } from './prepared.ts';
 
-const { builtins } = pg.types;
-const parseTime = pg.types.getTypeParser(builtins.TIMESTAMPTZ) as (text: string) => Date;
-
+const { TIMESTAMPTZ } = pg.types.builtins;
+const parseTime = pg.types.getTypeParser(TIMESTAMPTZ);
 /** Reads times as the API writes them, and all other types as `pg` does. */
-const types = {
-  getTypeParser: ((oid: number, format?: 'text') =>
-    oid === builtins.TIMESTAMPTZ
-      ? (text: string) => parseTime(text).toISOString()
-      : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
-};
+const types = new pg.TypeOverrides();
+types.setTypeParser(TIMESTAMPTZ, (text) => parseTime(text).toISOString());
 
 /**
  * Closes the socket when one of its listeners throws. `pg` throws from its listener when a server sends bytes

@@ -173,7 +173,6 @@ export interface AdminKeyOnFile {
 
 /** As for the keys of partners: each change writes an audit entry, and access only shrinks. */
 export interface AdminKeys {
-  /** Stores the author as `created_by`. */
   createAdminKey(key: AdminKey, digest: Uint8Array, by: Author): Promise<void>;
   /** An unknown key costs as much as a known one. */
   findAdminKey(digest: Uint8Array): Promise<AdminKeyOnFile | undefined>;

@@ -1,4 +1,3 @@
-/** The errors of the storage port. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { storeBounds } from '@partner-network/common/bounds/store';
 import { ConclusiveError, OperatorError, Unavailable } from '@partner-network/common/errors';
@@ -38,7 +37,6 @@ export class AccessDenied extends OperatorError {
   }
 }
 
-/** A record with this id already exists. */
 export class AlreadyExists extends Error {}
 
 /** A new key or grant would never work. Nothing was changed. */

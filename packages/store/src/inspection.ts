@@ -10,11 +10,10 @@ export interface Inspected {
   readonly replicas: readonly Finding[];
   /** Files and folders on this machine whose disks must not be full. */
   readonly disks: readonly Place[];
-  /** Set if the database could be opened. */
+  /** Absent if the database could not be opened. */
   readonly inspection?: Inspection;
 }
 
-/** A file or folder that exists, and what it holds. */
 export interface Place {
   readonly path: string;
   readonly holds: string;

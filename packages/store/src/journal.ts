@@ -66,9 +66,7 @@ export interface JournalWrites {
 }
 
 export interface Journal extends JournalWrites {
-  /** Newest first. */
   listReceipts(query: ReceiptsQuery): Promise<readonly Receipt[]>;
-  /** Newest first. */
   listUsage(query: UsageQuery): Promise<readonly UsageCount[]>;
   /** The last use of each key by key id, without keys that were never used. */
   lastUses(keyIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
@@ -148,7 +146,6 @@ export interface AuditEntry extends Pick<Author, 'actor' | 'action'> {
   readonly client_address?: string;
 }
 
-/** An entry with its number in the log. */
 export interface NumberedEntry extends AuditEntry {
   readonly seq: number;
 }
@@ -184,7 +181,6 @@ export interface MissingNumbers {
 
 /** The audit log. Each change adds its own entry, in the same transaction. */
 export interface AuditLog {
-  /** Newest first. */
   listAudit(query: AuditQuery): Promise<readonly NumberedEntry[]>;
   /** The entries of one action about any of these targets, newest first. */
   auditOf(action: AuditAction, targets: readonly string[]): Promise<readonly NumberedEntry[]>;

@@ -24,7 +24,7 @@ import {
 } from './connections/server.ts';
 import { inspectNodes } from './distribution/nodes.ts';
 import { hasCitus, replicasOfCitus } from './distribution/tables.ts';
-import { migrations, requireServer, stampOf, traitsOf } from './migrate.ts';
+import { migrations, requireServer, stampOf } from './migrate.ts';
 import { privilegesOf } from './privileges.ts';
 import { replayed, type Statement, written } from './statements.ts';
 
@@ -89,8 +89,7 @@ async function inspectServer(
   away: readonly Miss[],
   rivals: readonly Reached[],
 ): Promise<Finding> {
-  const traits = await traitsOf(connection);
-  requireServer(traits);
+  const version = await requireServer(connection);
   const address = addressOf(url);
   const stranger = rivals.find((rival) => !isCopy(rival.server, server));
   if (stranger !== undefined) {
@@ -103,7 +102,7 @@ async function inspectServer(
     const remedy = `Shut ${others} down, and start it again only as a standby of ${address}.`;
     return failed(`${what}: what is written to ${others} is lost.`, remedy);
   }
-  const reached = `Postgres ${traits.version_name} at ${address} answers`;
+  const reached = `Postgres ${version} at ${address} answers`;
   if (away[0] === undefined) return ok(`${reached}.`);
   const where = away.map(({ address, reason }) => `${address} (${reason})`).join(', ');
   const standby = `If it was the primary before, start it only as a standby of ${address}.`;

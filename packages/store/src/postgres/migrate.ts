@@ -28,10 +28,10 @@ const tryLock = `select pg_try_advisory_lock(${0x504e6574}) as taken`;
 const unlock = `select pg_advisory_unlock(${0x504e6574})`;
 
 /** Limits the wait for a table in use, because all later statements on it wait behind the migration. */
-export const limitLocks = `set local lock_timeout = ${postgresBounds.migrationLockMs}`;
+const limitLocks = `set local lock_timeout = ${postgresBounds.migrationLockMs}`;
 
 /** Citus refuses to change shards in parallel after a table that is on every node. Others ignore this. */
-export const oneNodeAtATime = `set local citus.multi_shard_modify_mode = 'sequential'`;
+const oneNodeAtATime = `set local citus.multi_shard_modify_mode = 'sequential'`;
 
 /**
  * Brings the database to the current schema, one file at a time, and then runs `last`. Safe to repeat after
@@ -44,7 +44,7 @@ export async function migrate(
   { scripts, current }: Migrations = migrations,
   last: () => Promise<unknown> = async () => {},
 ): Promise<Migration> {
-  requireServer(await traitsOf(client));
+  await requireServer(client);
   await takeTurn(client);
   const from = await inTransaction(client, () => versionOf(client, environment, current));
   for (let version = from + 1; version <= current; version += 1) {
@@ -115,7 +115,8 @@ async function buildIndex(client: Client, statement: string): Promise<void> {
   await client.query(statement);
 }
 
-async function inTransaction<T>(client: Client, work: () => Promise<T>): Promise<T> {
+/** The caller rolls back after an error, or closes the client. */
+export async function inTransaction<T>(client: Client, work: () => Promise<T>): Promise<T> {
   await client.query(begin);
   // For this transaction only: behind a pooler the session then serves another client.
   await client.query(limitLocks);
@@ -135,7 +136,7 @@ export async function requireCurrent(
   environment: Environment,
   { current }: Migrations = migrations,
 ): Promise<Migration> {
-  requireServer(await traitsOf(client));
+  await requireServer(client);
   const version = await inTransaction(client, () => versionOf(client, environment, current));
   requireUpdated(version, current);
   return { from: version, to: version };
@@ -166,23 +167,19 @@ export async function stampOf(client: Client): Promise<Stamp | undefined> {
   return { environment: settings.get('environment'), version: Number(settings.get('schema')) };
 }
 
-type Traits = Record<'version' | 'version_name' | 'encoding', string>;
-
-/** Properties of a database that a migration cannot change. */
-export async function traitsOf(client: Client): Promise<Traits> {
+/** Rejects a database with a property that a migration cannot change. Returns the version of the server. */
+export async function requireServer(client: Client): Promise<string> {
   const { rows } = await client.query(`
-    select current_setting('server_version_num') as version,
-      current_setting('server_version') as version_name, current_setting('server_encoding') as encoding`);
-  return rows[0];
-}
-
-export function requireServer({ version, version_name, encoding }: Traits): void {
-  if (Number(version) < oldestServer) {
-    throw new Unusable(`The database is Postgres ${version_name}`, 'use version 15 or later');
+    select current_setting('server_version_num') as number,
+      current_setting('server_version') as version, current_setting('server_encoding') as encoding`);
+  const { number, version, encoding } = rows[0];
+  if (Number(number) < oldestServer) {
+    throw new Unusable(`The database is Postgres ${version}`, 'use version 15 or later');
   }
   if (encoding !== 'UTF8') {
     throw new Unusable(`The database's encoding is ${encoding}`, 'create it with encoding UTF8');
   }
+  return version;
 }
 
 /** Quoted text, comments and semicolons: the parts of a script that decide where a statement ends. */

@@ -1,8 +1,8 @@
 /** `migrate --distribute`: spreads the tables of a database over the nodes of a Citus cluster. */
 import { OperatorError } from '@partner-network/common/errors';
 import { type Client, DatabaseError } from 'pg';
-import { begin, indexScansOnly } from '../connections/connection.ts';
-import { limitLocks, oneNodeAtATime } from '../migrate.ts';
+import { indexScansOnly } from '../connections/connection.ts';
+import { inTransaction } from '../migrate.ts';
 import { hasCitus, places, tablesOf } from './tables.ts';
 
 const insufficientPrivilege = '42501';
@@ -52,15 +52,13 @@ async function hasRows(client: Client, name: string): Promise<boolean> {
 export async function distribute(client: Client): Promise<void> {
   const { local } = await tablesOf(client);
   try {
-    await client.query(begin);
-    await client.query(limitLocks);
-    await client.query(oneNodeAtATime);
-    // The trigger of grants reads and changes only its own row.
-    await client.query('set local citus.enable_unsafe_triggers = on');
-    for (const name of local) await client.query(distributing(name));
-    for (const name of Object.keys(places)) await client.query(clearing(name));
-    for (const setting of settingsOfRole(client)) await client.query(setting);
-    await client.query('commit');
+    await inTransaction(client, async () => {
+      // The trigger of grants reads and changes only its own row.
+      await client.query('set local citus.enable_unsafe_triggers = on');
+      for (const name of local) await client.query(distributing(name));
+      for (const name of Object.keys(places)) await client.query(clearing(name));
+      for (const setting of settingsOfRole(client)) await client.query(setting);
+    });
   } catch (error) {
     await client.query('rollback');
     if (!(error instanceof DatabaseError)) throw error;

@@ -13,19 +13,15 @@ import { toCreate, toServe } from '../../src/address.ts';
 import { openSqlite } from '../../src/sqlite/open.ts';
 import { createReads } from '../../src/sqlite/reads.ts';
 import { type OpenStore, openingSuite, storeSuite } from '../suite/suite.ts';
-import { connect, openCopy } from './copies.ts';
+import { connect, copyOf, openCopy } from './copies.ts';
 
 const paths = new WeakMap<TestContext, string>();
 
-/** The database file of a test. */
-function pathOf(t: TestContext): string {
+/** Opens the new database of a test, in a new folder. */
+const open: OpenStore = async (t, environment) => {
   const path = paths.get(t) ?? join(temporaryFolder(t), 'new', 'test.db');
   paths.set(t, path);
-  return path;
-}
-
-const open: OpenStore = async (t, environment) => {
-  const store = openSqlite(pathOf(t), environment, toCreate);
+  const store = openSqlite(path, environment, toCreate);
   t.after(() => store.close());
   return store;
 };
@@ -33,28 +29,22 @@ const open: OpenStore = async (t, environment) => {
 openingSuite('opening the embedded database', open);
 storeSuite('the embedded database', openCopy);
 
-function opens(t: TestContext): void {
-  const store = openSqlite(pathOf(t), 'sandbox', toCreate);
-  t.after(() => store.close());
-}
-
 function modeOf(path: string): string {
   return (statSync(path).mode & 0o777).toString(8);
 }
 
-test('only the owner can access its files and the folder that it creates', (t) => {
+test('only the owner can access its files and the folder that it creates', async (t) => {
   const before = process.umask(0o000);
   t.after(() => process.umask(before));
-  opens(t);
-  const path = pathOf(t);
+  await open(t, 'sandbox');
+  const path = paths.get(t)!;
   assert.deepEqual([path, `${path}-wal`, `${path}-shm`].map(modeOf), ['600', '600', '600']);
   assert.equal(modeOf(join(path, '..')), '700');
 });
 
 test('a copy made by vacuum can be read while another process writes', async (t) => {
-  opens(t);
-  const copy = `${pathOf(t)}.copy`;
-  connect(t, pathOf(t)).prepare('vacuum into ?').run(copy);
+  const copy = `${copyOf(t)}.copy`;
+  connect(t, copyOf(t)).prepare('vacuum into ?').run(copy);
   const restored = openSqlite(copy, 'sandbox', toServe);
   t.after(() => restored.close());
   connect(t, copy).exec('begin exclusive');
@@ -62,14 +52,15 @@ test('a copy made by vacuum can be read while another process writes', async (t)
 });
 
 test('migrates once when four processes migrate at the same time', async (t) => {
-  const words = ['migrate', '--json', '--database', `sqlite:${pathOf(t)}`];
+  const path = join(temporaryFolder(t), 'test.db');
+  const words = ['migrate', '--json', '--database', `sqlite:${path}`];
   const ended = await Promise.all(Array.from({ length: 4 }, () => run(words)));
   assert.deepEqual(pluck(ended, 'status'), Array(4).fill(0), ended.map(({ stderr }) => stderr).join(''));
   const froms = ended.map(({ stdout }) => JSON.parse(stdout).from).sort();
   const { to } = JSON.parse(ended[0]!.stdout);
   assert.deepEqual(froms, [0, ...Array(3).fill(to)]);
-  const db = connect(t, pathOf(t));
-  assert.equal(db.prepare('select count(*) as keys from cursor_keys').get()?.keys, 1);
+  const keys = connect(t, path).prepare('select count(*) as count from cursor_keys').get();
+  assert.equal(keys?.count, 1);
 });
 
 test('waits for another process that writes to the new file', async (t) => {
@@ -89,11 +80,10 @@ test('waits for another process that writes to the new file', async (t) => {
 });
 
 test('rejects a schema that is newer than the program, and does not change it', (t) => {
-  opens(t);
-  const db = connect(t, pathOf(t));
+  const db = connect(t, copyOf(t));
   db.exec('pragma user_version = 999');
   assert.throws(
-    () => openSqlite(pathOf(t), 'sandbox', toCreate),
+    () => openSqlite(copyOf(t), 'sandbox', toCreate),
     (error) => error instanceof OperatorError && /schema 999.*newer version/.test(error.message),
   );
   assert.equal(db.prepare('pragma user_version').get()?.user_version, 999);
@@ -120,8 +110,7 @@ const searches = [
 ] as const;
 
 test('every statement of a request uses an index, without scans and sorting', (t) => {
-  opens(t);
-  const db = new RememberingDatabase(pathOf(t));
+  const db = new RememberingDatabase(copyOf(t));
   t.after(() => db.close());
   createReads(db);
   const hot = [...db.prepared].filter((sql) => /from (brands|balances|grants|api_keys)\b/.test(sql));
@@ -142,8 +131,7 @@ test('every statement of a request uses an index, without scans and sorting', (t
 });
 
 test('plans each statement of a request once, whatever its parameters', async (t) => {
-  opens(t);
-  const db = connect(t, pathOf(t));
+  const db = connect(t, copyOf(t));
   const time = '2026-01-01T00:00:00.000Z';
   for (const number of [1, 2]) {
     db.exec(`

@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { byTest, createdAt } from '../../testkit/fixtures/fixture.ts';
 import { connectTo } from '../../testkit/servers/postgres.ts';
 import { urlInRole } from '../../testkit/servers/roles.ts';
-import { migratedDatabase } from '../../testkit/service/database.ts';
+import { openTestDatabase } from '../../testkit/service/database.ts';
 import { parseDatabaseUrl, toServe } from '../src/address.ts';
 import { openStore } from '../src/engines.ts';
 import type { Store } from '../src/port.ts';
@@ -98,9 +98,7 @@ const rowOf = {
 
 /** A database with one of each record, and a function that opens it in a role. */
 async function scene(t: TestContext) {
-  const url = await migratedDatabase(t);
-  const owner = await openStore(parseDatabaseUrl(url)!, 'sandbox');
-  t.after(() => owner.close());
+  const { store: owner, url } = await openTestDatabase(t, 'nothing', async () => {}, 'postgres');
   await owner.createPartner({ id: 'acme', name: 'A', created_at: createdAt }, byTest);
   await owner.createKey({ ...key, scopes }, digest(1), byTest);
   await owner.createAdminKey(adminKey, digest(1), byTest);

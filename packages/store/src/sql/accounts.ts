@@ -10,9 +10,10 @@ import { createConditions, insert, records } from './statement.ts';
 
 const partnerColumns = 'id, name, created_at, disabled_at';
 
-const selectBrands = `
+/** One search of the primary key for each partner: there is no index of ids alone. */
+const brandsById = `
   select partner_id, id, name, reference_id, color, profile_image_url, created_at, updated_at
-  from brands where partner_id in (select id from partners)`;
+  from brands where partner_id in (select id from partners) and id = $1 order by partner_id`;
 
 const selectPartners = `select ${partnerColumns} from partners`;
 
@@ -55,8 +56,7 @@ export function createAccounts(sql: Sql): Accounts {
       return changeRow(sql, [text, to, id, from], () => changeStatement(by, id, {}));
     },
 
-    // One search of the primary key for each partner: there is no index of ids alone.
-    findBrands: (id) => records<Brand>(rows, `${selectBrands} and id = $1 order by partner_id`, id),
+    findBrands: (id) => records<Brand>(rows, brandsById, id),
 
     createKey: keys.create,
     findKeyById: async (id) => (await keys.select('where id = $1', id))[0],

@@ -130,8 +130,7 @@ export function createExport(path: string): Store['exportRecords'] {
     const { text, values, recordOf } = exportQuery(selection);
     using db = openToInspect(path, storeBounds.sqliteCommandBusyMs);
     try {
-      const statement = db.prepare(text);
-      statement.setReturnArrays(true);
+      const statement = prepareArrays(db, text);
       let lines = '';
       for (const row of statement.iterate(numbered(values))) {
         lines += `${recordOf(row as unknown as readonly unknown[])}\n`;

@@ -53,12 +53,6 @@ test('each caller gets its own answer, also after a statement that the server re
   assert.deepEqual(pool.use(), { open: 1, busy: 0, waiting: 0 });
 });
 
-test('a named statement that failed in its first run can run again', async (t) => {
-  const { divide } = await poolOf(t, 1);
-  await assert.rejects(divide(0));
-  assert.deepEqual([await divide(4), await divide(5)], [25, 20]);
-});
-
 test('a named statement is prepared again after the type of a column was changed', async (t) => {
   const { url, pool } = await poolOf(t, 1);
   const client = await connectTo(t, url);

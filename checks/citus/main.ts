@@ -1,17 +1,16 @@
 /** Runs the suites of the store and of the listings, and scenes with faults, on a Citus cluster. */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, globSync, statfsSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { oneOf, optional } from '../../packages/common/src/command-line/options.ts';
 import { roleSettings } from '../../packages/store/src/postgres/distribution/distribute.ts';
-import { startCluster } from '../../packages/testkit/citus/cluster.ts';
 import {
-  buildCitus,
-  cannotBuildCitus,
+  configForCitus,
   findCitus,
+  startCluster,
   testedVersion,
-} from '../../packages/testkit/citus/programs.ts';
+} from '../../packages/testkit/citus/cluster.ts';
 import { killAfter, openLifetime } from '../../packages/testkit/fixtures/lifetime.ts';
 import { onConnection } from '../../packages/testkit/servers/postgres-start.ts';
 import { print, runProgram, say, wholeRun } from '../lib/program.ts';
@@ -25,6 +24,10 @@ with status 1 if a test fails.
 Citus must be installed for a Postgres of this machine. If it is not, it is built and installed from the
 sources that CITUS_SOURCE names: a folder or an archive of the public repository citusdata/citus at v12.1.12.
 This takes about five minutes.`;
+
+const howToGetCitus =
+  `No Postgres on this machine has Citus. Install Citus ${testedVersion}, or set CITUS_SOURCE to its ` +
+  'sources and install what checks/citus/build.sh names. Citus supports Postgres up to 16.';
 
 /** For three nodes whose logs grow to 1 GB each, and their databases. */
 const roomBytes = 8e9;
@@ -97,11 +100,16 @@ function useMemory(): void {
   if (bavail * bsize > roomBytes) process.env.TMPDIR = memory;
 }
 
+function buildCitus(): boolean {
+  say('Building Citus, which takes about five minutes.');
+  const env = { ...process.env, PG_CONFIG: configForCitus() };
+  const { status } = spawnSync(`${root}/checks/citus/build.sh`, { env, stdio: 'inherit' });
+  return status === 0 && findCitus();
+}
+
 async function runParts(only: string | undefined): Promise<boolean> {
   const startedMs = performance.now();
-  const failure = !findCitus() && (await buildCitus(wholeRun, say));
-  if (failure) say(failure);
-  if (failure) return false;
+  if (!findCitus() && !buildCitus()) return false;
   useMemory();
   const isChosen = (name: string) => only === undefined || only === name;
   const chosen = suiteNames.filter(isChosen);
@@ -122,6 +130,6 @@ await runProgram({
   usage: 'npm run check -- citus',
   about,
   options: { only: optional('PART', oneOf(parts), `run one part: ${parts.join(', ')}`) },
-  missing: () => !findCitus() && cannotBuildCitus(),
+  missing: () => !findCitus() && !(process.env.CITUS_SOURCE && configForCitus()) && howToGetCitus,
   run: ({ only }) => runParts(only),
 });

@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import { closeSync, globSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { programsFolder, serverUser } from './postgres-programs.ts';
+import { unprivileged } from '../fixtures/lifetime.ts';
+import { programsFolder } from './postgres-programs.ts';
 
 export type PostgresServer = ReturnType<typeof serverIn>;
 
@@ -66,7 +67,7 @@ export function removeServer({ folder }: Pick<PostgresServer, 'folder'>): void {
 async function spawnPostmaster(folder: string): Promise<ChildProcess> {
   const log = openSync(join(folder, 'server.log'), 'a');
   const postmaster = spawn(join(programsFolder()!, 'postgres'), ['-D', folder], {
-    ...serverUser(),
+    ...unprivileged,
     cwd: folder,
     env: {},
     stdio: ['ignore', log, log],

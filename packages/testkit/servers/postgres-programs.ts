@@ -1,9 +1,10 @@
-/** Finds the programs of PostgreSQL on this machine, and the user that may run them. */
+/** Finds the programs of PostgreSQL on this machine. */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, globSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { unprivileged } from '../fixtures/lifetime.ts';
 import { programsOnPath } from './programs.ts';
 
 export const oldestVersion = 15;
@@ -42,7 +43,7 @@ export function foldersOfPrograms(): string[] {
 /** 0 if the server's user cannot run the program. */
 export function versionIn(folder: string): number {
   const { stdout } = spawnSync(join(folder, 'postgres'), ['--version'], {
-    ...serverUser(),
+    ...unprivileged,
     encoding: 'utf8',
   });
   return Number(/\(PostgreSQL\) (\d+)/.exec(stdout ?? '')?.[1] ?? 0);
@@ -87,24 +88,4 @@ function reachableCopy(native: string): string | undefined {
   chmodSync(copy, 0o755);
   const programs = join(copy, 'bin');
   return versionIn(programs) > 0 ? programs : undefined;
-}
-
-interface User {
-  readonly uid: number;
-  readonly gid: number;
-}
-
-let user: User | undefined;
-
-/** The user for Postgres, which does not run as root. Undefined if we are not root. */
-export function serverUser(): User | undefined {
-  if (process.getuid?.() !== 0) return undefined;
-  user ??= userNamed('postgres') ?? userNamed('nobody');
-  return user;
-}
-
-function userNamed(name: string): User | undefined {
-  const id = (flag: string) => spawnSync('id', [flag, name], { encoding: 'utf8' });
-  const uid = id('-u');
-  return uid.status === 0 ? { uid: Number(uid.stdout), gid: Number(id('-g').stdout) } : undefined;
 }

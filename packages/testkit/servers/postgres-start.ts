@@ -14,10 +14,10 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
-import type { Lifetime } from '../fixtures/lifetime.ts';
+import { type Lifetime, unprivileged } from '../fixtures/lifetime.ts';
 import { freePort } from './free-port.ts';
 import { type PostgresServer, removeServer, serverIn } from './postgres-process.ts';
-import { howToGetPrograms, programsFolder, serverUser } from './postgres-programs.ts';
+import { howToGetPrograms, programsFolder } from './postgres-programs.ts';
 
 export type Settings = Readonly<Record<string, string>>;
 
@@ -151,7 +151,7 @@ export function freshCluster(): string {
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
   giveToServerUser(folder);
   const words = `-D ${folder} -U postgres --auth=trust --encoding=UTF8 --locale=C --no-sync`.split(' ');
-  const options = { ...serverUser(), cwd: folder, env: {}, encoding: 'utf8' } as const;
+  const options = { ...unprivileged, cwd: folder, env: {}, encoding: 'utf8' } as const;
   const { status, stdout, stderr } = spawnSync(join(programs, 'initdb'), words, options);
   if (status !== 0) throw new Error(`initdb failed: ${stdout}${stderr}`);
   return folder;
@@ -163,10 +163,9 @@ function newFolder(): string {
 
 function giveToServerUser(folder: string): void {
   chmodSync(folder, 0o700);
-  const user = serverUser();
-  if (user === undefined) return;
+  if (unprivileged === undefined) return;
   for (const name of ['.', ...readdirSync(folder, { recursive: true, encoding: 'utf8' })]) {
-    chownSync(join(folder, name), user.uid, user.gid);
+    chownSync(join(folder, name), unprivileged.uid, unprivileged.gid);
   }
 }
 

@@ -1,5 +1,5 @@
 /** A real Redis for tests: at TEST_REDIS_URL, or started for a test and stopped after it. */
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -8,7 +8,7 @@ import type { TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { temporaryFolder } from '../fixtures/folder.ts';
-import type { Lifetime } from '../fixtures/lifetime.ts';
+import { type Lifetime, unprivileged } from '../fixtures/lifetime.ts';
 import { until } from '../fixtures/until.ts';
 import { freePort } from './free-port.ts';
 import { programsOnPath } from './programs.ts';
@@ -47,10 +47,9 @@ export function redisClient(t: TestContext, url: string): Redis {
 /** Starts a Redis that only this test uses. */
 export async function startRedis(t: Lifetime, flags: readonly string[] = []) {
   const folder = temporaryFolder(t);
-  const user = unprivilegedUser();
-  if (user !== undefined) chownSync(folder, user.uid, user.gid);
+  if (unprivileged !== undefined) chownSync(folder, unprivileged.uid, unprivileged.gid);
   const port = await freePort();
-  let running = await launch(port, folder, user, flags);
+  let running = await launch(port, folder, flags);
   t.after(() => running.kill());
   return {
     url: `redis://127.0.0.1:${port}`,
@@ -58,7 +57,7 @@ export async function startRedis(t: Lifetime, flags: readonly string[] = []) {
     /** Ends it with SIGKILL. It has no files, so its data is lost. */
     kill: () => running.kill(),
     start: async () => {
-      running = await launch(port, folder, user, flags);
+      running = await launch(port, folder, flags);
     },
     pid: () => running.pid,
     /** Connections stay open, and nothing is answered. */
@@ -109,20 +108,15 @@ async function startNode(t: Lifetime) {
   };
 }
 
-interface User {
-  readonly uid: number;
-  readonly gid: number;
-}
-
 /** The shell reads until this process ends, even by SIGKILL, and then ends Redis. */
 const guard = '"$@" > redis.log 2>&1 & echo $!; read -r _; kill -9 $!; wait';
 
-async function launch(port: number, folder: string, user: User | undefined, more: readonly string[]) {
+async function launch(port: number, folder: string, more: readonly string[]) {
   const flags = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
   const child = spawn('sh', ['-c', guard, 'sh', program!, ...flags, ...more, '--dir', folder], {
     cwd: folder,
     stdio: ['pipe', 'pipe', 'ignore'],
-    ...user,
+    ...unprivileged,
   });
   const ended = once(child, 'close');
   const [printed] = await once(child.stdout, 'data');
@@ -153,11 +147,4 @@ function isAnswering(port: number): Promise<boolean> {
       resolve(String(answer).startsWith('+PONG'));
     });
   });
-}
-
-/** Redis needs no privileges: a test that is run as root starts it as nobody. */
-function unprivilegedUser(): User | undefined {
-  if (process.getuid?.() !== 0) return undefined;
-  const idOf = (flag: string) => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }));
-  return { uid: idOf('-u'), gid: idOf('-g') };
 }

@@ -7,7 +7,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { OperatorError } from '../../../common/src/errors.ts';
 import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
-import { assertFailed, run, unprivileged } from '../../../testkit/fixtures/run.ts';
+import { unprivileged } from '../../../testkit/fixtures/lifetime.ts';
+import { assertFailed, run } from '../../../testkit/fixtures/run.ts';
 import { type OpenOptions, toServe, toUpdate } from '../../src/address.ts';
 import { cannotOpen } from '../../src/sqlite/file.ts';
 import { openSqlite } from '../../src/sqlite/open.ts';
@@ -79,11 +80,11 @@ test('without write access, migrate, serve and sandbox name the place and the us
   const folder = join(temporaryFolder(t), 'data');
   mkdirSync(folder);
   await openSqlite(join(folder, 'test.db'), 'production', toUpdate).close();
-  if (user.uid === undefined) chmodSync(join(folder, 'test.db'), 0o400);
+  if (user === undefined) chmodSync(join(folder, 'test.db'), 0o400);
   chmodSync(folder, 0o555);
   chmodSync(dirname(folder), 0o755);
   const before = readdirSync(folder);
-  const named = `this user \\(${user.uid ?? process.getuid?.()}\\)`;
+  const named = `this user \\(${user?.uid ?? process.getuid?.()}\\)`;
   for (const [command, reason] of [
     ['sandbox --port 0 --data FOLDER/below', 'create a folder in FOLDER\\. Create FOLDER/below for'],
     [

@@ -57,6 +57,14 @@ async function nodes(): Promise<string[]> {
   return [await sharedServer(), ...workers];
 }
 
+let connections: Promise<pg.Client[]> | undefined;
+
+/** Runs a statement on each node, on one connection for the whole file: another one takes 6 ms of CPU. */
+async function onNodes(statement: string): Promise<void> {
+  connections ??= nodes().then((urls) => Promise.all(urls.map((url) => connectTo(wholeFile, url))));
+  await Promise.all((await connections).map((client) => client.query(statement)));
+}
+
 /** For opening a database that gets its schema. */
 export const toMigrate = onCitus ? toDistribute : toUpdate;
 
@@ -100,11 +108,11 @@ const databaseOf = (url: string) => new URL(url).pathname.slice(1);
 async function createDatabase(t: Lifetime, template: string): Promise<string> {
   const name = `partner_network_test_${randomBytes(8).toString('hex')}`;
   // Copied as files: 12 ms, with the drop, instead of 20 to 45 through the log.
-  await onEachNode(await nodes(), `create database ${name} template ${template} strategy file_copy`);
+  await onNodes(`create database ${name} template ${template} strategy file_copy`);
   afterAllElse(t, async () => {
     // Otherwise the drop on each node waits for connections to the others: 5 s, and then it fails.
     if (onCitus) await closeToConnections(await nodes(), name);
-    await onEachNode(await nodes(), `drop database ${name} with (force)`);
+    await onNodes(`drop database ${name} with (force)`);
   });
   return withDatabase(await sharedServer(), name);
 }

@@ -8,7 +8,7 @@ import { adminSettings } from '../../packages/operator/src/admin/settings.ts';
 import { serveSettings } from '../../packages/service/src/settings.ts';
 import { freePort } from '../../packages/testkit/servers/free-port.ts';
 import { watchCommand } from '../../packages/testkit/watch/logs.ts';
-import { read, root } from '../sources.ts';
+import { files, read, root } from '../sources.ts';
 
 export type Clone = Awaited<ReturnType<typeof openTerminal>>;
 
@@ -130,15 +130,9 @@ function direct(script: string): string {
 /** Clones the repository, with uncommitted changes. */
 function cloneFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'partner-network-clone-'));
-  const git = (...words: string[]) => execFileSync('git', words, { cwd: root, encoding: 'utf8' });
-  const listed = (flag: string) =>
-    git('ls-files', '-z', '--exclude-standard', flag).split('\0').filter(Boolean);
-  git('clone', '--quiet', '.', folder);
-  const deleted = listed('--deleted');
-  for (const file of [...listed('--modified'), ...listed('--others')]) {
-    if (!deleted.includes(file)) cpSync(join(root, file), join(folder, file));
-  }
-  for (const file of deleted) rmSync(join(folder, file), { force: true });
+  execFileSync('git', ['clone', '--quiet', '--no-checkout', root, folder]);
+  for (const file of files) cpSync(join(root, file), join(folder, file));
+  execFileSync('git', ['reset', '--quiet'], { cwd: folder });
   return folder;
 }
 

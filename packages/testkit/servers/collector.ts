@@ -49,36 +49,21 @@ export async function startCollector(t: TestContext, isEndless = false) {
   };
 }
 
-interface SentAttribute {
-  readonly key: string;
-  readonly value: Readonly<Record<string, string | number>>;
-}
-
-/** A request to the collector, as far as the tests read it: OTLP as JSON. */
-interface ExportRequest {
-  readonly resourceSpans: readonly {
-    readonly resource: { readonly attributes: readonly SentAttribute[] };
-    readonly scopeSpans: readonly {
-      readonly spans: readonly (Omit<SentSpan, 'attributes'> & {
-        readonly attributes: readonly SentAttribute[];
-      })[];
-    }[];
-  }[];
-}
-
+/** The spans in a request to the collector: OTLP as JSON. */
 function spansOf(body: string): SentSpan[] {
-  const { resourceSpans }: ExportRequest = JSON.parse(body);
+  // biome-ignore lint/suspicious/noExplicitAny: SentSpan says what the tests read of it.
+  const { resourceSpans }: { resourceSpans: any[] } = JSON.parse(body);
   return resourceSpans.flatMap(({ resource, scopeSpans }) =>
-    scopeSpans.flatMap(({ spans }) =>
-      spans.map((span) => ({
+    scopeSpans.flatMap((scope: { spans: SentSpan[] }) =>
+      scope.spans.map((span) => ({
         ...span,
-        attributes: recordOf(span.attributes),
+        attributes: recordOf(span.attributes as never),
         resource: recordOf(resource.attributes),
       })),
     ),
   );
 }
 
-function recordOf(attributes: readonly SentAttribute[]): Record<string, string | number> {
-  return Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]!]));
+function recordOf(attributes: readonly { key: string; value: object }[]): Record<string, string | number> {
+  return Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
 }

@@ -38,15 +38,7 @@ export async function startHaproxy(
   const config = join(folder, 'haproxy.cfg');
   writeFileSync(config, adapt(readFileSync(haproxyConfig, 'utf8')));
   const port = await freePort();
-  const environment = {
-    LISTEN: `127.0.0.1:${port}`,
-    INSTANCE_1: `127.0.0.1:${one.port}`,
-    INSTANCE_1_OPS_PORT: String(one.operationsPort),
-    INSTANCE_2: `127.0.0.1:${two.port}`,
-    INSTANCE_2_OPS_PORT: String(two.operationsPort),
-    CONTROL: control,
-    ...settings,
-  };
+  const environment = { ...placesOf(port, one, two), CONTROL: control, ...settings };
   let words = '';
   let newest = launch([]);
 
@@ -83,18 +75,19 @@ export async function startHaproxy(
   };
 }
 
+/** The variables of the configuration that it cannot do without. */
+const placesOf = (port: number, one: Behind, two: Behind) => ({
+  LISTEN: `127.0.0.1:${port}`,
+  INSTANCE_1: `127.0.0.1:${one.port}`,
+  INSTANCE_1_OPS_PORT: String(one.operationsPort),
+  INSTANCE_2: `127.0.0.1:${two.port}`,
+  INSTANCE_2_OPS_PORT: String(two.operationsPort),
+});
+
 /** What HAProxy reports about the configuration; empty if it is valid, without a warning. */
 export function faultsOfConfig(settings: Readonly<Record<string, string>> = {}): string {
-  const behind = '127.0.0.1:1';
-  const port = '1';
-  const env = {
-    LISTEN: behind,
-    INSTANCE_1: behind,
-    INSTANCE_2: behind,
-    INSTANCE_1_OPS_PORT: port,
-    INSTANCE_2_OPS_PORT: port,
-    ...settings,
-  };
+  const anywhere = { port: 1, operationsPort: 1 };
+  const env = { ...placesOf(1, anywhere, anywhere), ...settings };
   const words = ['-c', '-dW', '-f', haproxyConfig];
   const { status, stderr } = spawnSync(program!, words, { env, encoding: 'utf8' });
   return status === 0 ? '' : stderr;

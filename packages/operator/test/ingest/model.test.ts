@@ -8,13 +8,18 @@ import { type TestContext, test } from 'node:test';
 import { parseDatabaseUrl, toFollow } from '../../../store/src/address.ts';
 import { openStore } from '../../../store/src/engines.ts';
 import { type Store, StoreUnavailable } from '../../../store/src/port.ts';
-import { createdAt } from '../../../testkit/fixtures/fixture.ts';
+import { byTest, createdAt } from '../../../testkit/fixtures/fixture.ts';
 import { type Chance, chanceOf } from '../../../testkit/model/chance.ts';
 import { type Delivery, deliverAll, type Reads, readDuring } from '../../../testkit/model/deliver.ts';
-import { createDeliveries, createEvents } from '../../../testkit/model/events.ts';
-import { differences } from '../../../testkit/model/expected.ts';
+import {
+  createDeliveries,
+  createEvents,
+  type Kind,
+  type ModelEvent,
+  partners,
+} from '../../../testkit/model/events.ts';
+import { differences, steadyPrefix } from '../../../testkit/model/expected.ts';
 import { createObserver } from '../../../testkit/model/observer.ts';
-import { exportAll, fillModelWorld, steadyPartner } from '../../../testkit/model/world.ts';
 import { openTestDatabase } from '../../../testkit/service/database.ts';
 import { followRecords } from '../../src/ingest/follow.ts';
 import { importRecords } from '../../src/ingest/import.ts';
@@ -25,6 +30,38 @@ const events = Number(process.env.MODEL_EVENTS ?? 3_000);
 const records = Math.max(200, events / 50);
 /** A follower gets at most this number of lines, then another one begins. */
 const lines = Math.max(250, events / 50);
+
+/** The partner that may always read all balances. */
+const steadyPartner = partners[0];
+
+async function fillModelWorld(store: Store, events: readonly ModelEvent[]): Promise<void> {
+  for (const id of partners) await store.createPartner({ id, name: id, created_at: createdAt }, byTest);
+  const balances = events.filter(({ kind }) => kind === 'balances');
+  for (const customerId of new Set(balances.map(({ line }) => String(line.customer_id)))) {
+    await store.createGrant(
+      {
+        id: `${steadyPrefix}${customerId}`,
+        partner_id: steadyPartner,
+        customer_id: customerId,
+        action: 'CHECKING_BALANCE',
+        status: 'ACTIVE',
+        created_at: createdAt,
+        updated_at: createdAt,
+      },
+      byTest,
+    );
+  }
+}
+
+async function exportAll(store: Store): Promise<Record<Kind, string[]>> {
+  const lines: Record<Kind, string[]> = { brands: [], balances: [], grants: [] };
+  for (const kind of ['brands', 'balances', 'grants'] as const) {
+    await store.exportRecords({ kind }, async (some) => {
+      lines[kind].push(...some.split('\n').filter((line) => line !== ''));
+    });
+  }
+  return lines;
+}
 
 class Killed extends Error {}
 

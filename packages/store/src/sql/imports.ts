@@ -18,6 +18,8 @@ export const grantLineColumns = [...importColumns.grants.all, 'is_timed'];
 /** What the lines of a write did. Lines without an outcome are unchanged. */
 export type Merged = Pick<ImportResult, 'written' | 'stale' | 'deleted' | 'rejected'>;
 
+export const nothing: Merged = { written: 0, stale: 0, deleted: 0, rejected: [] };
+
 /** The result of a write. `missing` is the number of records that were deleted because no line has them. */
 export function resultOf(lines: number, merged: Merged, missing: number): ImportResult {
   const { written, stale, deleted } = merged;

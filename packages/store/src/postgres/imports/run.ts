@@ -20,6 +20,7 @@ import {
   hasGone,
   importColumns,
   type Merged,
+  nothing,
   resultOf,
 } from '../../sql/imports.ts';
 import { begin, type Connection } from '../connections/connection.ts';
@@ -42,8 +43,6 @@ const feedSettings = `set local lock_timeout = ${postgresBounds.feedLockMs}`;
 
 const lostDuringCommit =
   'The connection was lost during the commit, so it is unknown whether the import was written.';
-
-const nothing: Merged = { written: 0, stale: 0, deleted: 0, rejected: [] };
 
 function translate(error: unknown): never {
   throw translated(error);

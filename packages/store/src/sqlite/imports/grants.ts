@@ -1,18 +1,18 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { GrantJudge, selectCompared } from '../../sql/consent.ts';
 import { importColumns } from '../../sql/imports.ts';
-import type { KindWrites, Tally } from './kind-writes.ts';
+import type { KindWrites } from './kind-writes.ts';
 import { dialect } from './records.ts';
 
 const columns = importColumns.grants.all;
 
 /** Writes lines of grants one by one, because each is compared with the stored grant. */
-export function createGrantWrites(db: DatabaseSync, tally: Tally): KindWrites {
+export function createGrantWrites(db: DatabaseSync): KindWrites {
   return {
     tables: [],
     isEmpty: () => false,
     countMissing: () => ({ missing: 0, stored: 0, share: 0 }),
-    deleteMissing: () => {},
+    deleteMissing: () => 0,
     merge: () => {
       const judge = new GrantJudge();
       const write = db.prepare(`
@@ -23,9 +23,7 @@ export function createGrantWrites(db: DatabaseSync, tally: Tally): KindWrites {
         const grant: Readonly<Record<string, string | undefined>> | undefined = judge.judge(row);
         if (grant !== undefined) write.run(...columns.map((column) => grant[column] ?? null));
       }
-      tally.written += judge.merged.written;
-      tally.stale += judge.merged.stale;
-      return judge.merged.rejected;
+      return judge.merged;
     },
   };
 }

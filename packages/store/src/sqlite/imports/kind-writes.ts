@@ -1,6 +1,6 @@
 import type { SQLInputValue } from 'node:sqlite';
-import type { ImportKind, ImportResult, ImportRow, Missing } from '../../port.ts';
-import { createOrderCheck, grantLineColumns, importColumns } from '../../sql/imports.ts';
+import type { ImportKind, ImportRow, Missing } from '../../port.ts';
+import { createOrderCheck, grantLineColumns, importColumns, type Merged } from '../../sql/imports.ts';
 
 /** What is known of the rows in the table `staged`. */
 export interface Staged {
@@ -16,20 +16,17 @@ export interface Rows extends Staged {
   readonly values: readonly SQLInputValue[];
 }
 
-/** The outcomes of lines, and the number of records that were deleted because the file does not have them. */
-export type Tally = Record<'written' | 'stale' | 'deleted' | 'missing', number>;
-
-/** The statements for one kind of records. They add to a tally; lines without an outcome are unchanged. */
+/** The statements for one kind of records. */
 export interface KindWrites {
   /** The definitions of temporary tables besides `staged`. */
   readonly tables: readonly string[];
   /** Whether no record is stored, and no deletion is remembered. */
   isEmpty(): boolean;
   countMissing(): Missing;
-  /** Deletes what was not staged and is not newer than the import. */
-  deleteMissing(): void;
-  /** Merges the staged rows into the table. Returns the lines that are rejected. */
-  merge(staged: Staged): ImportResult['rejected'];
+  /** Deletes what was not staged and is not newer than the import. Returns the number. */
+  deleteMissing(): number;
+  /** Merges the staged rows into the table. */
+  merge(staged: Staged): Merged;
 }
 
 /** The columns of `staged`. The last may be long, and are then stored apart from the first. */

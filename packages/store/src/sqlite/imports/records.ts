@@ -6,7 +6,7 @@ import { rejectErased } from '../../sql/consent.ts';
 import { type UndoFile, undoLines } from '../../sql/exports.ts';
 import { importColumns, type RecordKind, hasGone as selectHasGone } from '../../sql/imports.ts';
 import { countOutcomes, type Dialect, outcomesOf, RecordStatements } from '../../sql/record-statements.ts';
-import type { KindWrites, Tally } from './kind-writes.ts';
+import type { KindWrites } from './kind-writes.ts';
 
 /** SQLite looks up each row of a left join by the primary key. */
 export const dialect: Dialect = {
@@ -30,12 +30,10 @@ interface Target {
 }
 
 /** Writes brands or balances. The table `decided` says what happens to each record. */
-export function createRecordWrites(target: Target, startedAt: string, tally: Tally): KindWrites {
+export function createRecordWrites(target: Target, startedAt: string): KindWrites {
   const { db, kind, overwrites } = target;
   const { key } = importColumns[kind];
   const sql = new RecordStatements(kind, dialect);
-  /** Runs a statement, and returns how many rows it changed. */
-  const change = (statement: string) => Number(db.prepare(statement).run().changes);
   const hasAnyGone = () => db.prepare(selectHasGone(kind)).get()!.has_gone === 1;
   const indexStaged = () => db.exec(`create index if not exists temp.staged_ids on staged (${key})`);
 
@@ -54,7 +52,7 @@ export function createRecordWrites(target: Target, startedAt: string, tally: Tal
       writeUndo(target, sql.selectStored(missing));
       db.exec(sql.remember(`select ${key}, ${times} from ${kind} where ${missing}`));
       db.exec(sql.forgetOld());
-      tally.missing += change(`delete from ${kind} where ${missing}`);
+      return Number(db.prepare(`delete from ${kind} where ${missing}`).run().changes);
     },
     merge: ({ isSorted, hasDeletions }) => {
       const hasGone = hasAnyGone();
@@ -74,8 +72,7 @@ export function createRecordWrites(target: Target, startedAt: string, tally: Tal
       }
       const { lines } = db.prepare('select count(*) as lines from staged').get()!;
       const outcomes = outcomesOf(db.prepare(countOutcomes).all(), Number(lines));
-      for (const name of ['written', 'deleted', 'stale'] as const) tally[name] += outcomes[name];
-      return rejectErased(erased);
+      return { ...outcomes, rejected: rejectErased(erased) };
     },
   };
 }

@@ -9,10 +9,10 @@ import {
 } from '../../port.ts';
 import { importStatement } from '../../sql/audit.ts';
 import { undoFileOf } from '../../sql/exports.ts';
-import { importColumns, resultOf } from '../../sql/imports.ts';
+import { importColumns, nothing, resultOf } from '../../sql/imports.ts';
 import { attempt, numbered, transaction } from '../engine.ts';
 import { createGrantWrites } from './grants.ts';
-import { type KindWrites, type Rows, type Staged, stagedColumns, type Tally } from './kind-writes.ts';
+import { type KindWrites, type Rows, type Staged, stagedColumns } from './kind-writes.ts';
 import { createRecordWrites } from './records.ts';
 
 /** Also used for sorting: with SQLite's default of 2 MB, a million rows are sorted in a thousand pieces. */
@@ -46,7 +46,6 @@ export class ImportWrites {
   readonly #kind: ImportKind;
   readonly #options: ImportBegin;
   readonly #undo: ReturnType<typeof undoFileOf>;
-  readonly #tally: Tally = { written: 0, stale: 0, deleted: 0, missing: 0 };
   readonly #merge: KindWrites;
   readonly #tables: readonly string[];
   readonly #stageRows: Insert;
@@ -66,8 +65,8 @@ export class ImportWrites {
     this.#undo = undo;
     this.#merge =
       kind === 'grants'
-        ? createGrantWrites(db, this.#tally)
-        : createRecordWrites({ db, kind, overwrites, undo }, startedAt, this.#tally);
+        ? createGrantWrites(db)
+        : createRecordWrites({ db, kind, overwrites, undo }, startedAt);
     db.exec(`pragma cache_size = -${cacheKibibytes}`);
     const columns = stagedColumns(kind);
     const staged = `staged (line integer primary key, ${columns.slice(1).join(', ')})`;
@@ -135,10 +134,13 @@ export class ImportWrites {
     return attempt(db, () => {
       const wasOpen = db.isTransaction;
       if (!wasOpen) db.exec('begin immediate');
-      if (this.#options.deletesMissing) merge.deleteMissing();
-      const rejected = this.#count > 0 ? merge.merge(this.#staged) : [];
-      const result = this.#resultOf(rejected);
-      if (commits(request, rejected.length)) {
+      const missing = this.#options.deletesMissing ? merge.deleteMissing() : 0;
+      const merged = this.#count > 0 ? merge.merge(this.#staged) : nothing;
+      const placed = this.#placed;
+      const result = resultOf(placed + this.#count, { ...merged, written: placed + merged.written }, missing);
+      this.#placed = 0;
+      this.#placeRows = undefined;
+      if (commits(request, merged.rejected.length)) {
         const [entry, ...values] = importStatement(request.audit, result) ?? [];
         if (entry !== undefined) db.prepare(entry).run(numbered(values));
       } else {
@@ -148,16 +150,6 @@ export class ImportWrites {
       }
       return result;
     });
-  }
-
-  #resultOf(rejected: ImportResult['rejected']): ImportResult {
-    const { missing, ...outcomes } = this.#tally;
-    const written = this.#placed + outcomes.written;
-    const result = resultOf(this.#placed + this.#count, { ...outcomes, written, rejected }, missing);
-    Object.assign(this.#tally, { written: 0, stale: 0, deleted: 0, missing: 0 });
-    this.#placed = 0;
-    this.#placeRows = undefined;
-    return result;
   }
 
   commit(): void {

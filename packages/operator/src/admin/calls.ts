@@ -5,14 +5,12 @@ import {
   type AdminOperationId,
   adminOperations,
 } from '@partner-network/contract/admin/operations';
-import type { Exchange } from '@partner-network/http/handle';
 import { refusal } from '@partner-network/http/refusal';
 import type { SealedBox } from '@partner-network/service/cursors';
-import { type AdminKeyOnFile, ExpiryNotInFuture, type Store, whileLocked } from '@partner-network/store/port';
+import { ExpiryNotInFuture, whileLocked } from '@partner-network/store/port';
 import { timeRejection } from '../ingest/rejections.ts';
 import { IdConflict, Missing } from '../operations/errors.ts';
 import { KeyNotActive } from '../operations/keys.ts';
-import type { BatchSender } from './batch-sender.ts';
 import { requireRole } from './credentials.ts';
 import { type Call, handlers } from './handlers.ts';
 import { createReadPage } from './lists.ts';
@@ -20,17 +18,7 @@ import { notFound, refusalOfBody } from './refusals.ts';
 import { authorOf, createBodyCheck, type OperationInput } from './request.ts';
 
 /** What operations work with. */
-interface CallParts {
-  readonly store: Store;
-  readonly box: SealedBox;
-  readonly batches: BatchSender;
-}
-
-/** Who runs an operation, and for which request. */
-interface Caller {
-  readonly key: AdminKeyOnFile;
-  readonly exchange: Exchange;
-}
+type CallParts = Pick<Call, 'store' | 'batches'> & { readonly box: SealedBox };
 
 /** Reads what the operation is given. A function, so that a key without the role is refused before. */
 type Read = (operation: AdminOperation) => OperationInput | Promise<OperationInput>;
@@ -47,7 +35,7 @@ export function createCalls({ store, box, batches }: CallParts) {
 
   return async <Id extends AdminOperationId>(
     id: Id,
-    { key, exchange }: Caller,
+    { key, exchange }: Pick<Call, 'key' | 'exchange'>,
     read: Read,
   ): Promise<AnswerOf<Id>> => {
     const operation: AdminOperation = adminOperations[id];

@@ -88,19 +88,13 @@ test('succeeds if nothing is faulty, or if there are no images', async (t) => {
 });
 
 test('refuses private addresses by default, and shows the first thousand faults', async (t) => {
-  const line = await withImages(
-    t,
-    Array.from({ length: 1_001 }, (_, index) => `http://127.0.0.1:${index + 1}/`),
-  );
+  const urls = Array.from({ length: 1_001 }, (_, index) => `http://127.0.0.1:${index + 1}/`);
+  const line = await withImages(t, urls);
   const { status, stdout } = await line.run(check);
   assert.equal(status, 1);
   assert.equal(stdout.match(/^b\d+ .* NOT_PUBLIC /gm)?.length, 1_000);
-  assert.ok(
-    stdout.endsWith(
-      '\n… and 1 more faulty images. --json lists all of them.\n' +
-        '1001 brands: 0 valid, 1001 faulty, 0 without an image.\n',
-    ),
-  );
+  const more = '\n… and 1 more faulty images. --json lists all of them.\n';
+  assert.ok(stdout.endsWith(`${more}1001 brands: 0 valid, 1001 faulty, 0 without an image.\n`));
 });
 
 test('Ctrl-C ends it at once, in the middle of a download', async (t) => {

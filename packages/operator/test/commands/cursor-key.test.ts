@@ -34,13 +34,11 @@ test('rotates the cursor key, and lists the keys without secrets', async (t) => 
   assert.ok(Date.parse(rotated.retires[0]!.opens_until) - Date.parse(rotated.created_at) > day);
 
   const keys = await line.json<Record<string, unknown>[]>(...list);
-  assert.deepEqual(
-    keys.map((key) => Object.keys(key)),
-    [
-      ['id', 'created_at', 'status', 'opens_until'],
-      ['id', 'created_at', 'status', 'seals_from'],
-    ],
-  );
+  const fields = ['id', 'created_at', 'status'];
+  assert.deepEqual(keys.map(Object.keys), [
+    [...fields, 'opens_until'],
+    [...fields, 'seals_from'],
+  ]);
   await keepKeys(line);
   const { stdout } = await line.run(list);
   assert.match(

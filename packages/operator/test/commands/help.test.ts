@@ -6,7 +6,7 @@ import { needsTerminal, onTerminal } from '../../../testkit/fixtures/terminal.ts
 
 test('--help prints the help of a command, even beside a wrong flag, and does nothing else', async () => {
   for (const name of ['serve', 'keys create']) {
-    const { status, stdout, stderr } = await run([...name.split(' '), '--nonsense', '--help']);
+    const { status, stdout, stderr } = await run(`${name} --nonsense --help`);
     assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });
     assert.ok(stdout.startsWith(`Usage: partner-network ${name}`), stdout);
   }
@@ -21,14 +21,7 @@ test('lists every command in its help, those of partners first, and how to get t
   assert.match(stdout, /"partner-network --version" prints the version\./);
   const listed = [...stdout.matchAll(/^ {2}(\S+(?: \S+)?) {2,}/gm)].map(([, name]) => name);
   assert.equal(listed.length, commands.length);
-  assert.deepEqual(listed.slice(0, 6), [
-    'sandbox',
-    'rehearse',
-    'brands list',
-    'balances list',
-    'conformance',
-    'serve',
-  ]);
+  assert.equal(listed.slice(0, 6).join(), 'sandbox,rehearse,brands list,balances list,conformance,serve');
   const headings = stdout.match(/^For .*$/gm) ?? [];
   assert.match(headings.join('\n'), /^For partners, with an API key:(\nFor operators, .*:){4}$/);
 });
@@ -43,10 +36,7 @@ test('wraps the help at the width of a terminal', needsTerminal, async (t) => {
 });
 
 test('lists the commands of a group in the help of the group', async () => {
-  for (const words of [
-    ['keys', '--help'],
-    ['help', 'keys'],
-  ]) {
+  for (const words of ['keys --help', 'help keys']) {
     const { status, stdout } = await run(words);
     assert.equal(status, 0);
     for (const name of ['create', 'list', 'revoke', 'rotate'])
@@ -75,8 +65,6 @@ const meant = {
 };
 
 test('suggests the nearest command for an unknown command, whatever the order of its words', async () => {
-  for (const [typed, name] of Object.entries(meant)) {
-    const words = typed.split(' ');
-    assertFailed(await run(words), 2, new RegExp(`^There is no command ".*"\\. Did you mean "${name}"\\? `));
-  }
+  for (const [typed, name] of Object.entries(meant))
+    assertFailed(await run(typed), 2, new RegExp(`^There is no command ".*"\\. Did you mean "${name}"\\? `));
 });

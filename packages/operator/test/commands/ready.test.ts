@@ -52,7 +52,7 @@ test('an instance is ready, then draining or without its database, with a senten
   assert.deepEqual(lost.answers, []);
   assert.match(
     lost.failure!,
-    /is not ready: its database does not answer or .*, or none of its workers listens\./,
+    /is not ready: its database does not answer or .* none of its workers listens\./,
   );
   drain();
   const { answers, failure } = await asked(...flags, '--json');
@@ -85,11 +85,7 @@ test('a program that answers anything else, or nothing, is not an instance', lim
 test('without an instance the status is 1, and a port of 0 is bad usage', async () => {
   const port = String(await freePort());
   const none = await run('ready', { variables: { OPS_PORT: port } });
-  assertFailed(
-    none,
-    1,
-    new RegExp(`^No instance answers at http://127\\.0\\.0\\.1:${port} \\(ECONNREFUSED\\)`),
-  );
+  assertFailed(none, 1, new RegExp(`^No instance answers at http://\\S+:${port} \\(ECONNREFUSED\\)`));
   assertFailed(await run('ready --ops-port 0'), 2, /--ops-port 0 is not a port/);
 });
 

@@ -94,14 +94,14 @@ const unknown: readonly (readonly [line: string, said: RegExp])[] = [
 
 test('refuses wrong flags and arguments with status 2, before the database is opened', async (t) => {
   const line = commandLine(t);
-  for (const [words, ...said] of refused) await line.fails(words, 2, ...said);
+  for (const [words, ...said] of refused)
+    await t.test(words.slice(0, 40), () => line.fails(words, 2, ...said));
 });
 
 test('reports a partner, key or grant that does not exist with status 1, and writes nothing', async (t) => {
   const line = await withPartners(t, ['acme']);
-  for (const [words, said] of unknown) {
-    await line.fails(`${words} --json`, 1, said);
-  }
+  for (const [words, said] of unknown)
+    await t.test(words.slice(0, 40), () => line.fails(`${words} --json`, 1, said));
   assert.deepEqual(await line.json('grants list --partner acme'), []);
 });
 

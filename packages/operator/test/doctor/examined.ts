@@ -70,12 +70,7 @@ export function assertOnly(findings: Findings, name: string, ...expected: Expect
   assertFinding(findings[name]!, ...expected);
 }
 
-export function assertFinding(
-  finding: Finding,
-  status: Finding['status'],
-  detail: RegExp,
-  remedy?: RegExp,
-): void {
+export function assertFinding(finding: Finding, ...[status, detail, remedy]: Expected): void {
   assert.equal(finding.status, status, finding.detail);
   assert.match(finding.detail, detail);
   if (remedy !== undefined) assert.match(finding.remedy ?? '', remedy);

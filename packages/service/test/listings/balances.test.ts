@@ -6,14 +6,13 @@ import { wholeFile } from '../../../testkit/servers/postgres.ts';
 import { startTestService } from '../../../testkit/service/service.ts';
 
 /** For the tests that only read. */
-const shared = await startTestService(wholeFile);
+const { balances } = await startTestService(wholeFile);
 
 const ofAlice = fixtureBalances.filter(({ customer_id }) => customer_id === 'alice');
 
 const query = '?customer_id=alice&type=CHECKING';
 
 test('sends every field in the order of its table, amounts exact, with and without a grant_id', async () => {
-  const { balances } = shared;
   const fields = ['id', 'customer_id', 'type', 'currency', 'amount', 'created_at', 'updated_at'];
   for (const grant of ['', '&grant_id=g-active']) {
     const { status, text } = await balances(query + grant, { key: keys.acme });
@@ -25,7 +24,6 @@ test('sends every field in the order of its table, amounts exact, with and witho
 });
 
 test('reports all faults, in the order of the parameter table', async () => {
-  const { balances } = shared;
   const query = '?limit=0&cursor=&grant_id=%00&type=checking&customer_id=&reference_id=r';
   const answer = await balances(query, { key: keys.acme });
   const found = errorsOf(answer).map(({ code, field }) => `${code} ${field}`);
@@ -39,7 +37,6 @@ test('reports all faults, in the order of the parameter table', async () => {
 });
 
 test('checks the parameters, then the cursor, then the grant', async () => {
-  const { balances } = shared;
   for (const [more, ...error] of [
     ['limit=0', 'VALUE_TOO_LOW', 'limit'],
     ['cursor=x', 'INVALID_CURSOR', 'cursor'],
@@ -51,7 +48,6 @@ test('checks the parameters, then the cursor, then the grant', async () => {
 });
 
 test('says what to do about an empty value, by kind: required, optional, cursor', async () => {
-  const { balances } = shared;
   const answer = await balances('?customer_id=&type=CHECKING&grant_id=&cursor=', { key: keys.acme });
   const details = errorsOf(answer).map(({ detail }) => detail);
   assert.match(details[0]!, /^customer_id is empty: set it to a value\.$/);

@@ -7,12 +7,11 @@ import { publicUrl, startTestService } from '../../../testkit/service/service.ts
 import { newApiKey } from '../../src/auth.ts';
 
 /** For the tests that only read. */
-const shared = await startTestService(wholeFile);
+const { brands, port } = await startTestService(wholeFile);
 
 const placeholder = `${publicUrl}/assets/brand-placeholder.png`;
 
 test('sends every field in the order of its table, and leaves out what has no value', async () => {
-  const { brands } = shared;
   const { status, text } = await brands('', { key: keys.acme });
   assert.equal(status, 200);
   const times = { created_at: createdAt, updated_at: createdAt };
@@ -34,7 +33,6 @@ test('sends every field in the order of its table, and leaves out what has no va
 });
 
 test('serves the placeholder image: a PNG of 256 by 256 pixels', async () => {
-  const { port } = shared;
   const response = await fetch(`http://127.0.0.1:${port}/assets/brand-placeholder.png`);
   assert.equal(response.headers.get('content-type'), 'image/png');
   const image = Buffer.from(await response.arrayBuffer());
@@ -43,7 +41,6 @@ test('serves the placeholder image: a PNG of 256 by 256 pixels', async () => {
 });
 
 test('reference_id restricts to brands with exactly this value', async () => {
-  const { brands } = shared;
   const idsFor = async (query: string) => {
     const { text } = await brands(query, { key: keys.acme });
     return JSON.parse(text).brands.map(({ id }: { id: string }) => id);
@@ -55,7 +52,6 @@ test('reference_id restricts to brands with exactly this value', async () => {
 });
 
 test('never repeats a key that was sent as a parameter or as its name, whole or in part', async () => {
-  const { brands } = shared;
   const key = newApiKey('sandbox');
   const encoded = `%70${key.slice(1)}`;
   const twice = key.replaceAll('_', '%255F');
@@ -68,7 +64,6 @@ test('never repeats a key that was sent as a parameter or as its name, whole or 
 });
 
 test('never repeats a value', async () => {
-  const { brands } = shared;
   const { text } = await brands('?limit=seventeen&cursor=opensesame', { key: keys.acme });
   assert.doesNotMatch(text, /seventeen|opensesame/);
 });

@@ -20,20 +20,15 @@ interface Sources {
   readonly nowMs: () => number;
 }
 
-interface ListedPage extends Page {
-  /** The grant that allowed the read, if the listing needs one. */
-  readonly grantId?: string;
-}
-
 export interface Listing<O extends ListingOperation = ListingOperation> {
   readonly operation: O;
-  /** Reads the page after a position, or throws a refusal. */
+  /** Reads the page after a position, and the grant that allowed it, or throws a refusal. */
   page(
     sources: Sources,
     key: KeyOnFile,
     parameters: ParameterValues<O>,
     position: Position,
-  ): Promise<ListedPage>;
+  ): Promise<Page & { readonly grantId?: string }>;
   /** The customer and grant that a request names. A listing with this method writes receipts. */
   access?(parameters: Partial<ParameterValues<O>>): Access;
 }

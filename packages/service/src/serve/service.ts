@@ -117,13 +117,10 @@ export async function openService(
   };
 }
 
-/** The parts of the service. It is built apart from listening, so that tests build the same service. */
-type Parts = PipelineParts & Surroundings;
-
 const placeholderImage = readFileSync(new URL('../../assets/brand-placeholder.png', import.meta.url));
 
-/** Every path of the public address. */
-export function createApp(parts: Parts): ReadonlyMap<string, Route> {
+/** Every path of the public address. It is built apart from listening, so that tests build the same service. */
+export function createApp(parts: PipelineParts & Surroundings): ReadonlyMap<string, Route> {
   const keyCache = createKeyCache();
   const limiters = Object.entries(parts.limiters);
   const rates = Object.fromEntries(limiters.map(([name, { ratePerSecond }]) => [name, ratePerSecond]));

@@ -8,13 +8,11 @@ import type { Reads } from '@partner-network/store/port';
 import type { Limiter } from '../limiter/rate-limit.ts';
 import type { Tracing } from './open-telemetry.ts';
 
-interface Parts {
-  readonly store: Reads;
-  readonly limiters: Readonly<Partial<Record<string, Limiter>>>;
-}
-
 /** Traces the reads of a request, which are the key and the page of each listing, and the limiters. */
-export function tracedParts<P extends Parts>(parts: P, { databaseSystem }: Tracing): P {
+export function tracedParts<P extends { store: Reads; limiters: Partial<Record<string, Limiter>> }>(
+  parts: P,
+  { databaseSystem }: Tracing,
+): P {
   const reads = (['findKey', ...listings.map(({ id }) => id)] as const).map((name) => {
     const attributes = { 'db.system.name': databaseSystem, 'db.operation.name': name };
     const read = parts.store[name] as (query: unknown) => Promise<unknown>;

@@ -23,19 +23,6 @@ test('sends every field in the order of its table, amounts exact, with and witho
   assert.deepEqual([none.status, none.text], [200, '{"balances":[]}']);
 });
 
-test('reports all faults, in the order of the parameter table', async () => {
-  const query = '?limit=0&cursor=&grant_id=%00&type=checking&customer_id=&reference_id=r';
-  const answer = await balances(query, { key: keys.acme });
-  const found = errorsOf(answer).map(({ code, field }) => `${code} ${field}`);
-  assert.deepEqual(
-    [answer.status, ...found],
-    [
-      ...[400, 'VALUE_EMPTY customer_id', 'INVALID_ENUM_VALUE type', 'INVALID_CHARACTER grant_id'],
-      ...['VALUE_EMPTY cursor', 'VALUE_TOO_LOW limit', 'UNKNOWN_QUERY_PARAMETER reference_id'],
-    ],
-  );
-});
-
 test('checks the parameters, then the cursor, then the grant', async () => {
   for (const [more, ...error] of [
     ['limit=0', 'VALUE_TOO_LOW', 'limit'],

@@ -65,18 +65,6 @@ for (const [listing, query, keyWithScope, keyWithoutScope] of listings) {
       }
     });
 
-    test('a cursor that is changed, cut, padded or doubled is refused', async () => {
-      const { cursor } = JSON.parse((await list(query, { key: keys.acme })).text);
-      const send = (text: string) => list(`${query}&cursor=${encodeURIComponent(text)}`, { key: keys.acme });
-      assert.equal((await send(cursor)).status, 200);
-      const flipped = Buffer.from(cursor, 'base64url');
-      flipped[20]! ^= 1;
-      const changed = [`${cursor}=`, `${cursor}A`, cursor + cursor, `${cursor} `, cursor.slice(0, -1), 'A'];
-      for (const text of [...changed, flipped.toString('base64url')]) {
-        assertRefused(await send(text), 400, ['INVALID_CURSOR', 'cursor']);
-      }
-    });
-
     test('a cursor does not replace the credentials', async () => {
       const { cursor } = JSON.parse((await list(query, { key: keys.acme })).text);
       assertRefused(await list(`${query}&cursor=${cursor}`), 401, 'UNAUTHORIZED');

@@ -150,9 +150,7 @@ async function startWorkerPool(
 }
 
 /** Sends an order. An error means that the worker is gone, which does not matter. */
-function send(ask: Ask, order: 'drain' | 'stop'): void {
-  ask(order).catch(() => {});
-}
+const send = (ask: Ask, order: 'drain' | 'stop') => ask(order).catch(() => {});
 
 async function metricsOf([{ id }, ask]: [Worker, Ask]): Promise<MetricRead[]> {
   const metrics = await within(serveBounds.workerAnswerMs, ask('metrics'), Error).catch(() => []);

@@ -119,7 +119,7 @@ export async function openService(
 
 const placeholderImage = readFileSync(new URL('../../assets/brand-placeholder.png', import.meta.url));
 
-/** Every path of the public address. It is built apart from listening, so that tests build the same service. */
+/** Every path of the public address. Built apart from listening, so that tests build the same service. */
 export function createApp(parts: PipelineParts & Surroundings): ReadonlyMap<string, Route> {
   const keyCache = createKeyCache();
   const limiters = Object.entries(parts.limiters);

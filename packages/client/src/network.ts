@@ -3,10 +3,6 @@ import { type CallOptions, checkOptions, type PartnerNetworkOptions } from './op
 import type { PageList, PageOf } from './page-list.ts';
 import type { Balance, Brand, ListBalancesParams, ListBrandsParams } from './wire.ts';
 
-/** The service's rate limits, per listing; a test compares them with the contract. */
-const brandsPerSecond = 50;
-const unbounded = 0;
-
 /** A page of brands. */
 export interface BrandsPage extends PageOf<BrandsPage> {
   readonly brands: readonly Brand[];
@@ -70,7 +66,8 @@ export class PartnerNetwork {
   constructor(options: PartnerNetworkOptions) {
     const settings = checkOptions(options);
     const { maxRate } = settings;
-    this.brands = { list: createList(settings, 'brands', maxRate ?? brandsPerSecond) };
-    this.balances = { list: createList(settings, 'balances', maxRate ?? unbounded) };
+    // The service's limits: 50 brand requests per second, and no limit for balances. A test compares them.
+    this.brands = { list: createList(settings, 'brands', maxRate ?? 50) };
+    this.balances = { list: createList(settings, 'balances', maxRate ?? 0) };
   }
 }

@@ -29,23 +29,19 @@ interface Flags {
 const pathIn = (text: string) =>
   /^\d+(:\d+)*$/.test(text) ? text : new Problem('must be numbers like 12:0:3.');
 
-function figuresOf({ executions, elapsedMs }: Outcome): string {
-  const aSecond = Math.round(executions / (elapsedMs / 1_000));
-  return `${executions.toLocaleString('en')} executions, ${aSecond.toLocaleString('en')} a second`;
+function figuresOf({ inputs, elapsedMs }: Outcome): string {
+  const aSecond = Math.round(inputs / (elapsedMs / 1_000));
+  return `${inputs.toLocaleString('en')} inputs, ${aSecond.toLocaleString('en')} a second`;
 }
 
 async function fuzz(target: Target, { seed, seconds, runs, path }: Flags): Promise<Outcome> {
   await using lifetime = openLifetime();
   wholeRun.after(() => lifetime[Symbol.asyncDispose]());
-  const { isTTY } = process.stderr;
   const outcome = await runTarget(target, lifetime, {
     seed,
     path,
     ...(runs === undefined ? { untilMs: performance.now() + seconds * 1_000 } : { runs }),
-    onProgress: (soFar) =>
-      isTTY && process.stderr.write(`\r\u001b[K${target.name}: ${figuresOf(soFar)}, seed ${seed}`),
   });
-  if (isTTY) process.stderr.write('\r\u001b[K');
   if (isStopped()) return outcome;
   print(
     `${target.name}: ${figuresOf(outcome)}, seed ${seed}: ${outcome.failure ? 'broken' : 'nothing found'}`,

@@ -1,3 +1,4 @@
+/** Sends random inputs to a part of the service, and finds the smallest one that breaks a promise. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc, { type IRawProperty } from 'fast-check';
 import type { Lifetime } from '../../packages/testkit/fixtures/lifetime.ts';
@@ -15,10 +16,8 @@ export interface Target {
 interface OpenTarget {
   /** Makes inputs and checks the result of each. */
   readonly property: IRawProperty<unknown>;
-  /** The number of executions so far, if an input has several parts. */
-  executions?(): number;
   /** Checks what must hold after a batch of inputs; throws if it does not. */
-  afterBatch?(): Promise<void>;
+  afterBatch(): Promise<void>;
 }
 
 interface RunOptions {
@@ -28,12 +27,10 @@ interface RunOptions {
   readonly untilMs?: number | undefined;
   /** Repeats one input: the path that a failure reported. */
   readonly path?: string | undefined;
-  /** Called after each batch. */
-  onProgress?(outcome: Outcome): void;
 }
 
 export interface Outcome {
-  readonly executions: number;
+  readonly inputs: number;
   readonly elapsedMs: number;
   readonly failure?: Failure;
 }
@@ -50,12 +47,12 @@ export const largestSeed = 0x7fff_ffff;
 
 /** Sends inputs to a target, in batches with consecutive seeds. */
 export async function runTarget(target: Target, lifetime: Lifetime, options: RunOptions): Promise<Outcome> {
-  const { property, executions, afterBatch } = await target.open(lifetime);
+  const { property, afterBatch } = await target.open(lifetime);
   const startedMs = performance.now();
   const { runs = Number.POSITIVE_INFINITY, untilMs = Number.POSITIVE_INFINITY } = options;
   let inputs = 0;
   const outcome = (failure?: Failure): Outcome => ({
-    executions: executions?.() ?? inputs,
+    inputs,
     elapsedMs: performance.now() - startedMs,
     ...(failure && { failure }),
   });
@@ -75,12 +72,11 @@ export async function runTarget(target: Target, lifetime: Lifetime, options: Run
     inputs += Math.max(1, details.numRuns);
     if (details.failed) return outcome(failureOf(details));
     try {
-      await afterBatch?.();
+      await afterBatch();
     } catch (error) {
       const input = `all inputs of seed ${seed} together`;
       return outcome({ seed, path: undefined, input, reason: reasonOf(error) });
     }
-    options.onProgress?.(outcome());
     // A batch may run without any await: let signal handlers run between batches.
     await nextTurn();
     if (options.path !== undefined) break;

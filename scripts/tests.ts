@@ -8,9 +8,9 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { placeInMemory } from '../packages/testkit/fixtures/folder.ts';
 import { isLongRun } from '../packages/testkit/fixtures/long-run.ts';
 import { isFast, root, sources } from '../test/sources.ts';
 
@@ -39,18 +39,9 @@ function chosenFiles(): string[] {
  * Tests write and delete thousands of small files, for Postgres above all. On a disk this costs a tenth of
  * the run's CPU, so they are kept in memory if it has room.
  */
-const folder = mkdtempSync(`${roomInMemory() ? '/dev/shm' : tmpdir()}/partner-network-tests-`);
+const folder = mkdtempSync(`${placeInMemory(8 * 1024 ** 3)}/partner-network-tests-`);
 // As the system's own folder, because servers run as other users.
 chmodSync(folder, 0o1777);
-
-function roomInMemory(): boolean {
-  try {
-    const { bavail, bsize } = statfsSync('/dev/shm');
-    return bavail * bsize > 8 * 1024 ** 3;
-  } catch {
-    return false;
-  }
-}
 
 /** Ctrl-C ends the running step, whose output is dropped from then on: each test would say that it failed. */
 let isStopped = false;

@@ -1,6 +1,6 @@
 /** Runs the suites of the store and of the listings, and scenes with faults, on a Citus cluster. */
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, globSync, statfsSync } from 'node:fs';
+import { globSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { oneOf, optional } from '../../packages/common/src/command-line/options.ts';
@@ -11,6 +11,7 @@ import {
   startCluster,
   testedVersion,
 } from '../../packages/testkit/citus/cluster.ts';
+import { placeInMemory } from '../../packages/testkit/fixtures/folder.ts';
 import { killAfter, openLifetime } from '../../packages/testkit/fixtures/lifetime.ts';
 import { onConnection } from '../../packages/testkit/servers/postgres-start.ts';
 import { print, runProgram, say, wholeRun } from '../lib/program.ts';
@@ -92,14 +93,6 @@ async function suitesHeld(names: readonly Suite[]): Promise<boolean> {
   return isHeld;
 }
 
-/** Keeps databases in memory if there is room: the tests copy hundreds, on three nodes each. */
-function useMemory(): void {
-  const memory = '/dev/shm';
-  if (!existsSync(memory)) return;
-  const { bavail, bsize } = statfsSync(memory);
-  if (bavail * bsize > roomBytes) process.env.TMPDIR = memory;
-}
-
 function buildCitus(): boolean {
   say('Building Citus, which takes about five minutes.');
   const env = { ...process.env, PG_CONFIG: configForCitus() };
@@ -110,7 +103,8 @@ function buildCitus(): boolean {
 async function runParts(only: string | undefined): Promise<boolean> {
   const startedMs = performance.now();
   if (!findCitus() && !buildCitus()) return false;
-  useMemory();
+  // The tests copy hundreds of databases, on three nodes each.
+  process.env.TMPDIR = placeInMemory(roomBytes);
   const isChosen = (name: string) => only === undefined || only === name;
   const chosen = suiteNames.filter(isChosen);
   const failed: string[] = chosen.length === 0 || (await suitesHeld(chosen)) ? [] : ['the suites'];

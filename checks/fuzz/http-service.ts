@@ -2,8 +2,7 @@
  * The service for fuzzing, in this process, with its own socket and database. It has everything that reads a
  * request, but no overload protection, rate limit or refresh of cursor keys.
  */
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { createHttpServer, listen, serveSite } from '../../packages/http/src/server/server.ts';
@@ -13,14 +12,12 @@ import { parseDatabaseUrl, toCreate } from '../../packages/store/src/address.ts'
 import { openStore } from '../../packages/store/src/engines.ts';
 import type { Store } from '../../packages/store/src/port.ts';
 import { fillFixture, keys } from '../../packages/testkit/fixtures/fixture.ts';
+import { placeInMemory } from '../../packages/testkit/fixtures/folder.ts';
 import type { Lifetime } from '../../packages/testkit/fixtures/lifetime.ts';
-
-/** Used if it exists: commits do not wait for a disk. */
-const inMemory = '/dev/shm';
 
 /** A temporary database with the data of two partners. */
 export async function openFuzzStore(lifetime: Lifetime): Promise<{ store: Store; path: string }> {
-  const folder = mkdtempSync(join(existsSync(inMemory) ? inMemory : tmpdir(), 'partner-network-fuzz-'));
+  const folder = mkdtempSync(join(placeInMemory(1e9), 'partner-network-fuzz-'));
   lifetime.after(() => rmSync(folder, { recursive: true, force: true }));
   const path = join(folder, 'fuzz.db');
   const store = await openStore(parseDatabaseUrl(`sqlite:${path}`)!, 'sandbox', toCreate);

@@ -1,17 +1,20 @@
-/** Judges every page: it shows the data of one moment, and a walk does not go back in time. */
-import { type Rows, spansOf } from '../history.ts';
+/**
+ * Judges every page: it shows the data of one moment, and a walk does not go back in time. Judges complete
+ * walks: every record that existed during the whole walk is in it exactly once.
+ */
+import { type History, mayHaveBeen, type Rows, spansOf } from '../history.ts';
 import { type Run, type Verdict, type Violation, verdictOf } from '../record.ts';
-import type { Answer } from '../recorder.ts';
+import type { Answer, Walk } from '../recorder.ts';
 import { partners, referenceOf } from '../world.ts';
 
 /**
  * The greatest age of a page of brands. A replica may lag by 1 s, which is checked every 0.2 s; the rest is
  * for a busy machine. Balances are never read from a replica.
  */
-export const stalenessMs = 1_500;
+const stalenessMs = 1_500;
 
 /** The content of a page. */
-export interface Shown {
+interface Shown {
   readonly answer: Answer;
   /** The JSON of each record, by id. */
   readonly records: ReadonlyMap<string, string>;
@@ -31,12 +34,12 @@ function shownBy(answer: Answer): Shown {
 }
 
 /** The owner of the records on a page. */
-export function ownerOf({ listing, partnerId, customerId }: Answer): string {
+function ownerOf({ listing, partnerId, customerId }: Answer): string {
   return listing === 'brands' ? partnerId : customerId!;
 }
 
 /** The pages of each walk. Of several answers to one request, the client used the last. */
-export function pagesByWalk(answers: readonly Answer[]): ReadonlyMap<number, readonly Shown[]> {
+function pagesByWalk(answers: readonly Answer[]): ReadonlyMap<number, readonly Shown[]> {
   const walks = new Map<number, Shown[]>();
   for (const answer of answers) {
     if (answer.status !== 200) continue;
@@ -146,7 +149,7 @@ function formFault({ answer, ids, records, hasCursor }: Shown): string | undefin
 }
 
 /** Whether a row is in a listing with this filter. */
-export function isOfReference(id: string, referenceId: string | undefined): boolean {
+function isOfReference(id: string, referenceId: string | undefined): boolean {
   return referenceId === undefined || referenceOf(id) === referenceId;
 }
 
@@ -162,6 +165,54 @@ function foreignRecordOn({ answer, records }: Shown, { history }: Run): string |
       const row = history.rows('brands', other).get(id) ?? [];
       if (row.some(({ value }) => value === record)) return `${id} is a brand of ${other}`;
     }
+  }
+  return undefined;
+}
+
+export function judgeWalks({ history, recorder }: Run): Verdict[] {
+  const pages = pagesByWalk(recorder.answers);
+  const complete = recorder.walks.filter(({ isComplete }) => isComplete);
+  const last = recorder.walks.filter(({ isLast }) => isLast);
+  const faultOf = ({ walk }: Walk): Violation | undefined => {
+    const own = pages.get(walk) ?? [];
+    const atMs = own[0]?.answer.sentMs ?? 0;
+    const text = own.length === 0 ? 'no page' : walkFault(own, history);
+    return text === undefined ? undefined : { atMs, text: `walk ${walk}: ${text}` };
+  };
+  const unfinished = last.filter(({ isComplete }) => !isComplete);
+  return [
+    verdictOf(
+      'a record that exists during a whole walk is in it exactly once, in order',
+      'walks',
+      complete.length,
+      complete.map(faultOf),
+    ),
+    verdictOf('no write is lost at the end', 'last walks', last.length, [
+      ...last.filter(({ isComplete }) => isComplete).map(faultOf),
+      ...unfinished.map(({ walk }) => ({ atMs: 0, text: `walk ${walk} did not reach its last page` })),
+    ]),
+  ];
+}
+
+function walkFault(pages: readonly Shown[], history: History): string | undefined {
+  if (Array.from(pages).some((page) => page === undefined)) return 'a page is missing';
+  if (pages.some(({ hasCursor }, index) => hasCursor !== index < pages.length - 1)) {
+    return 'cursors do not lead from page to page';
+  }
+  const ids = pages.flatMap((page) => page.ids);
+  const repeated = ids.find((id, index) => ids.indexOf(id) < index);
+  if (repeated !== undefined) return `${repeated} is repeated`;
+  const disorder = ids.find((id, index) => index > 0 && id < ids[index - 1]!);
+  if (disorder !== undefined) return `${disorder} comes after greater ids`;
+
+  const { answer } = pages[0]!;
+  const fromMs = answer.sentMs - (answer.listing === 'brands' ? stalenessMs : 0);
+  const toMs = pages.at(-1)!.answer.receivedMs;
+  const shown = new Set(ids);
+  for (const [id, row] of history.rows(answer.listing, ownerOf(answer))) {
+    const isMissing = isOfReference(id, answer.referenceId) && !shown.has(id);
+    if (isMissing && !mayHaveBeen(row, undefined, fromMs, toMs))
+      return `${id} is missing, although it existed during the whole walk`;
   }
   return undefined;
 }

@@ -41,8 +41,8 @@ export async function startStage(t: Lifetime, folder: string) {
   await fillWorld(primary.url());
   const standby = await startStandby(t, primary);
   const redis = await startRedis(t);
-  const wires = await startWires(t, [redis.port, primary.port, standby.port]);
-  const [redisPort, primaryPort, standbyPort] = wires.ports;
+  const wires = await startWires(t, [redis.port, primary.port]);
+  const [redisPort, primaryPort] = wires.ports;
   const database = [
     '--environment=sandbox',
     `--public-url=${publicUrl}`,
@@ -50,7 +50,7 @@ export async function startStage(t: Lifetime, folder: string) {
   ];
   const words = [
     ...database,
-    `--replica=postgres://postgres@127.0.0.1:${standbyPort}/postgres`,
+    `--replica=postgres://postgres@127.0.0.1:${standby.port}/postgres`,
     `--redis=redis://127.0.0.1:${redisPort}`,
     '--instances=2',
   ];

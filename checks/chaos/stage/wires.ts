@@ -2,11 +2,10 @@
  * The networks between instances and their servers, in a process of their own so that a busy load does not
  * slow them. Takes orders as messages.
  */
-
 import { openLifetime } from '../../../packages/testkit/fixtures/lifetime.ts';
 import { type Network, startNetwork } from '../../../packages/testkit/servers/network.ts';
 
-export type WireName = 'redis' | 'primary' | 'standby';
+export type WireName = 'redis' | 'primary';
 export type WireHarm = 'silence' | 'go on' | 'slow' | 'fast' | 'hang up';
 
 /** Well above the limiter's timeout for Redis. */
@@ -21,7 +20,7 @@ const acts: Readonly<Record<WireHarm, (network: Network) => void>> = {
 };
 
 const lifetime = openLifetime();
-const names: readonly WireName[] = ['redis', 'primary', 'standby'];
+const names: readonly WireName[] = ['redis', 'primary'];
 const networks = await Promise.all(
   process.argv.slice(2).map((port) => startNetwork(lifetime, { port: Number(port) })),
 );

@@ -1,4 +1,7 @@
-/** Finds when an instance lost Redis or got it back, by its metric of rate limit decisions. */
+/**
+ * Finds what a judge must excuse: when an instance lost Redis or got it back, by its metric of rate limit
+ * decisions, and stalls of the machine, in which this process got no CPU, so that all parts waited.
+ */
 import { setTimeout as wait } from 'node:timers/promises';
 import { now } from '../../../packages/testkit/fixtures/clock.ts';
 import type { Span } from '../../../packages/testkit/fixtures/spans.ts';
@@ -74,4 +77,19 @@ export function sourceOf(before: Decisions, after: Decisions): 'none' | 'redis' 
   const byItself = after.local > before.local;
   if (byRedis) return byItself ? 'both' : 'redis';
   return byItself ? 'local' : 'none';
+}
+
+const lookMs = 50;
+/** A timer that is this late means a stall. */
+const stallMs = 250;
+
+export function watchStalls() {
+  const spans: Span[] = [];
+  let lastMs = now();
+  const timer = setInterval(() => {
+    const sentMs = lastMs;
+    lastMs = now();
+    if (lastMs - sentMs >= lookMs + stallMs) spans.push({ sentMs, receivedMs: lastMs });
+  }, lookMs);
+  return { spans, stop: () => clearInterval(timer) };
 }

@@ -1,4 +1,4 @@
-/** Sends random inputs to a part of the service, and finds the smallest one that breaks a promise. */
+/** Sends random inputs to a part of the service, and finds the smallest input that breaks a promise. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc, { type IRawProperty } from 'fast-check';
 import type { Lifetime } from '../../packages/testkit/fixtures/lifetime.ts';

@@ -113,6 +113,8 @@ function comparable({ status, headers, body }: Answer): string {
 const floorOf = (what: string) => `floor: ${what}`;
 const brands = 'brands, first page';
 const balance = 'one balance';
+/** The measurement that Postgres's own CPU time for a page is compared with. */
+const pgbenchName = `pgbench: ${brands}, in Postgres`;
 /** Node adds these headers after all others. */
 const addedByNode = ['Date', 'Connection', 'Keep-Alive'];
 
@@ -145,6 +147,13 @@ export async function floors(
   return found;
 }
 
+interface Kind extends Omit<Load, 'name' | 'listener'> {
+  readonly kind: string;
+  readonly goal: Goal;
+  /** By default the one that admits all requests. */
+  readonly service?: Awaited<ReturnType<typeof startLogging>>;
+}
+
 /** How many times the cost of the floor, or of an admitted request, a request of each kind may take. */
 const goals = {
   sqlite: { brands: 4, balance: 3.5 },
@@ -159,45 +168,43 @@ export async function ours(
   { url, pid: databasePid }: { readonly url: string; readonly pid: number | undefined },
   partners: readonly Partner[],
 ): Promise<Contender[]> {
-  const service = await startLogging(url);
-  const strict = await startLogging(url, 1);
-  const middle = await middlePages(service.port, partners);
-  for (const requests of [firstPages(partners), middle, oneBalances(partners)])
-    await requirePages(service.port, requests);
+  const serving = await startLogging(url);
+  const refusing = await startLogging(url, 1);
+  const first = firstPages(partners);
+  const middle = await middlePages(serving.port, partners);
+  const balances = oneBalances(partners);
+  for (const requests of [first, middle, balances]) await requirePages(serving.port, requests);
+
   const most = goals[engine];
-  const admitted = `${engine}: ${brands}`;
-  const refused = (status: 401 | 429) => ({ over: admitted, atMost: goals.refused[status] });
-  const contender = (
-    kind: string,
-    goal: Goal,
-    load: Omit<Load, 'name' | 'listener'>,
-    { emptyLog, ...listener } = service,
-  ): Contender => {
+  const ofFloor = { over: floorOf(brands), atMost: most.brands };
+  const ofBalance = { over: floorOf(balance), atMost: most.balance };
+  const ofAdmitted = (status: 401 | 429) => ({ over: `${engine}: ${brands}`, atMost: goals.refused[status] });
+  const kinds: readonly Kind[] = [
+    { kind: brands, goal: ofFloor, requests: first },
+    { kind: 'brands, middle page', goal: ofFloor, requests: middle },
+    { kind: balance, goal: ofBalance, requests: balances },
+    { kind: 'refused, 401', goal: ofAdmitted(401), requests: unknownKeys(), status: 401 },
+    {
+      kind: 'refused, 429',
+      goal: ofAdmitted(429),
+      requests: first,
+      status: 429,
+      service: refusing,
+      // Each partner gets one answer a second.
+      othersPerSecond: partners.length,
+    },
+  ];
+  return kinds.map(({ kind, goal, service = serving, ...load }) => {
     const name = `${engine}: ${kind}`;
     return {
       name,
       goal,
       databaseGoal: name === `postgres: ${brands}` ? { over: pgbenchName, atMost: 1.2 } : undefined,
       measure: async (seconds) => {
-        const cost = await costOf(generator, { name, listener, databasePid, ...load }, seconds);
-        emptyLog();
+        const cost = await costOf(generator, { name, listener: service, databasePid, ...load }, seconds);
+        service.emptyLog();
         return databasePid === undefined ? { us: cost.us } : cost;
       },
     };
-  };
-  const ofFloor = { over: floorOf(brands), atMost: most.brands };
-  return [
-    contender(brands, ofFloor, { requests: firstPages(partners) }),
-    contender('brands, middle page', ofFloor, { requests: middle }),
-    contender(balance, { over: floorOf(balance), atMost: most.balance }, { requests: oneBalances(partners) }),
-    contender('refused, 401', refused(401), { requests: unknownKeys(), status: 401 }),
-    contender(
-      'refused, 429',
-      refused(429),
-      { requests: firstPages(partners), status: 429, othersPerSecond: partners.length },
-      strict,
-    ),
-  ];
+  });
 }
-
-export const pgbenchName = `pgbench: ${brands}, in Postgres`;

@@ -1,10 +1,8 @@
 /** Clients that call the listings at a steady rate, however long answers take. Every answer is checked. */
 import assert from 'node:assert/strict';
-import { Agent, get, type IncomingMessage } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { text } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
-import { assertUnavailable } from '../../../../packages/testkit/fixtures/http.ts';
+import { assertUnavailable, createCaller } from '../../../../packages/testkit/fixtures/http.ts';
 import type { Target } from './stage.ts';
 
 export interface Sample {
@@ -21,7 +19,7 @@ const pageSize = 20;
 
 /** Calls the targets in turn. */
 export function startLoad(port: number, targets: readonly Target[]) {
-  const agent = new Agent({ keepAlive: true });
+  const { call, disconnect } = createCaller(port);
   const delay = monitorEventLoopDelay({ resolution: 5 });
   delay.enable();
   const samples: Sample[] = [];
@@ -30,18 +28,13 @@ export function startLoad(port: number, targets: readonly Target[]) {
   let turn = 0;
 
   async function ask(target: Target): Promise<void> {
-    const headers = { Authorization: `Bearer ${target.key}` };
-    const path = `${target.path}&limit=${pageSize}`;
     const sentMs = performance.now();
-    const response = await new Promise<IncomingMessage>((resolve, reject) => {
-      get({ agent, host: '127.0.0.1', port, path, headers }, resolve).on('error', reject);
-    });
-    const answer = { status: response.statusCode!, headers: response.headers, text: await text(response) };
+    const answer = await call(`${target.path}&limit=${pageSize}`, { key: target.key });
     const tookMs = performance.now() - sentMs;
     const isPage = answer.status === 200;
     if (isPage) assert.deepEqual(idsIn(answer.text), target.ids.slice(0, pageSize), target.owner);
     else assertUnavailable(answer);
-    samples.push({ target, sentMs, tookMs, isPage, requestId: String(response.headers['x-request-id']) });
+    samples.push({ target, sentMs, tookMs, isPage, requestId: String(answer.headers['x-request-id']) });
   }
 
   const timer = setInterval(() => {
@@ -56,7 +49,7 @@ export function startLoad(port: number, targets: readonly Target[]) {
   async function stop(): Promise<readonly Sample[]> {
     clearInterval(timer);
     await Promise.all(running);
-    agent.destroy();
+    disconnect();
     assert.ifError(fault);
     return samples;
   }

@@ -12,19 +12,6 @@ import type { Reading } from '../../src/ingest/lines.ts';
 import { createRetry } from '../../src/ingest/retry.ts';
 import { balancesOf, brand, brandsOf, importFrom, importInto, linesOf, openEmpty } from './import-into.ts';
 
-test('writes nothing if any line is bad', async (t) => {
-  const store = await openEmpty(t);
-  await importInto(store, [brand(3), brand(700)]);
-  const before = await brandsOf(store);
-  const good = Array.from({ length: 1_200 }, (_, index) => brand(index, { name: 'Changed' }));
-  for (const position of [0, 1, 499, 500, 501, 1_200]) {
-    const report = await importInto(store, good.toSpliced(position, 0, { name: 5 }));
-    assert.deepEqual([report.read, report.written, report.unchanged, report.rejected_count], [1201, 0, 0, 1]);
-    assert.equal(report.rejected[0]?.line, position + 1);
-    assert.deepEqual(await brandsOf(store), before);
-  }
-});
-
 test('writes nothing if reading fails, and allows the next import', async (t) => {
   const store = await openEmpty(t);
   async function* broken() {
@@ -53,20 +40,6 @@ test('releases the database as soon as a line is rejected', async (t) => {
   const { written, rejected_count } = await importFrom(store, readings);
   assert.deepEqual([written, rejected_count], [0, 2]);
   assert.equal((await store.findPartner('acme'))?.disabled_at, createdAt);
-});
-
-test('a dry run reports what a run would do, and writes nothing', async (t) => {
-  const store = await openEmpty(t);
-  await importInto(store, [brand(1), brand(2)]);
-  const before = await brandsOf(store);
-  const lines = [brand(1), brand(2, { name: 'Changed' }), brand(3), '{"id":5}'];
-  for (const skipsRejected of [false, true]) {
-    const dry = await importInto(store, lines, { skipsRejected, mode: 'try' });
-    assert.deepEqual(await brandsOf(store), before);
-    const wet = await importInto(store, lines, { skipsRejected });
-    assert.deepEqual(dry, wet);
-    assert.deepEqual([wet.written, wet.unchanged], skipsRejected ? [2, 1] : [0, 0]);
-  }
 });
 
 test('reports at most 1,000 rejected lines, the first ones, and counts them all', async (t) => {

@@ -95,17 +95,6 @@ export function createDrill(clone: Clone) {
       page.end();
     },
 
-    seeAccess: async (page: Page) => {
-      await page.next(/PARTNER_ACME.*pn_live_….*CUSTOMER_1 +ACTIVE/s);
-      page.end();
-    },
-
-    checkDeployment: async (page: Page) => {
-      await page.next(/^Created partner PARTNER_CHECK/m);
-      await page.next(/^\d+ cases: \d{3} passed, 0 failed, 0 failed as expected, \d+ skipped\.\n$/m);
-      page.end();
-    },
-
     followAudit: async (page: Page, revoked: IssuedKey) => {
       await page.next(new RegExp(`keys revoke +${revoked.id}.*"action":"keys revoke"`, 's'));
       await page.next(/"target":"PARTNER_ACME"/);

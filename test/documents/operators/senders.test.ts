@@ -4,14 +4,13 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { commandLine, start } from '../../../packages/testkit/fixtures/run.ts';
 import { until } from '../../../packages/testkit/fixtures/until.ts';
-import { freePort } from '../../../packages/testkit/servers/free-port.ts';
+import { freePort, listenOnAnyPort } from '../../../packages/testkit/servers/free-port.ts';
 import { programsOnPath } from '../../../packages/testkit/servers/programs.ts';
 import { keepKeysIn, watchCommand } from '../../../packages/testkit/watch/logs.ts';
 import { root } from '../../sources.ts';
@@ -41,6 +40,9 @@ function startSender(t: TestContext, { name, program }: Sender, words: readonly 
   return { child, ended };
 }
 
+/** The records of a text that has one in each line. */
+const linesOf = (lines: string) => lines.match(/.+/g)?.map((line) => JSON.parse(line)) ?? [];
+
 /** A database with a partner and a key for batches, and the administrative service on a fixed port. */
 async function scene(t: TestContext) {
   const line = commandLine(t);
@@ -61,14 +63,7 @@ async function scene(t: TestContext) {
     const counted = /^partner_network_batches_total\{kind="balances",outcome="committed"\} (\d+)$/m;
     return Number(counted.exec(metrics)![1]);
   };
-  const stored = async () => {
-    const { stdout } = await line.run(['export', 'balances']);
-    return stdout
-      .trim()
-      .split('\n')
-      .filter(Boolean)
-      .map((each) => JSON.parse(each));
-  };
+  const stored = async () => linesOf((await line.run(['export', 'balances'])).stdout);
   return { ...line, key, url: `http://127.0.0.1:${port}`, startAdmin, committed, stored };
 }
 
@@ -127,10 +122,8 @@ for (const sender of senders) {
     // An answer lists at most 1,000 errors, and these lines have four each.
     const wrong = Array.from({ length: 600 }, (_, index) => ({ id: `BAD_${index}`, customer_id: 'C' }));
     const right = [balance(1, 1, early), balance(2, 2, early)];
-    writeFileSync(
-      file,
-      [right[0], ...wrong, right[1]].map((record) => `${JSON.stringify(record)}\n`).join(''),
-    );
+    const records = [right[0], ...wrong, right[1]];
+    writeFileSync(file, records.map((record) => `${JSON.stringify(record)}\n`).join(''));
     const run = (words: readonly string[], withKey = key) =>
       startSender(t, sender, ['balances', file, '--url', url, ...words], withKey).ended;
 
@@ -144,10 +137,7 @@ for (const sender of senders) {
     assert.deepEqual([skipped.status, skipped.stderr], [3, '']);
     assert.equal(skipped.stdout, '602 read, 2 written, 0 unchanged, 0 stale, 0 deleted, 600 rejected.\n');
     assert.equal(statSync(kept).mode & 0o777, 0o600);
-    const entries = readFileSync(kept, 'utf8')
-      .trim()
-      .split('\n')
-      .map((each) => JSON.parse(each));
+    const entries = linesOf(readFileSync(kept, 'utf8'));
     assert.deepEqual(
       entries.map(({ line, record }) => [line, JSON.parse(record).id]),
       wrong.map(({ id }, index) => [index + 2, id]),
@@ -205,10 +195,8 @@ for (const sender of senders) {
       for await (const chunk of request) chunks.push(chunk);
       bodies.push(gunzipSync(Buffer.concat(chunks)).toString());
       answers.shift()!(response);
-    }).listen(0, '127.0.0.1');
-    t.after(() => server.close());
-    await once(server, 'listening');
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/below/`;
+    });
+    const url = `http://127.0.0.1:${await listenOnAnyPort(t, server)}/below/`;
     const { child, ended } = startSender(t, sender, ['balances', '-', '--url', url, '--gzip'], 'pna_test_x');
     const lines = failures.map((_, index) => `{"id":${index}}\r\n\n`.repeat(1_000));
     child.stdin!.end(`\n${lines.join('')} `);
@@ -230,12 +218,8 @@ for (const sender of senders) {
     assert.equal(stopped.status, 1);
     assert.match(stopped.stderr, /^The service read 1000 lines, not 1\. Lines up to 0 were sent\. /);
 
-    const again = startSender(
-      t,
-      sender,
-      ['grants', '-', '--url', 'http://127.0.0.1:9', '--give-up-after', '1'],
-      'pna_test_x',
-    );
+    const words = ['grants', '-', '--url', 'http://127.0.0.1:9', '--give-up-after', '1'];
+    const again = startSender(t, sender, words, 'pna_test_x');
     again.child.stdin!.end('{}');
     const gaveUp = await again.ended;
     assert.equal(gaveUp.status, 1);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { hostname, userInfo } from 'node:os';
 import { test } from 'node:test';
 import { receiptAt } from '../../../store/test/suite/receipts.ts';
+import { pluck } from '../../../testkit/fixtures/pluck.ts';
 import { commandLine, run, start, withPartners } from '../../../testkit/fixtures/run.ts';
 import { needsTerminal, onTerminal } from '../../../testkit/fixtures/terminal.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
@@ -103,19 +104,15 @@ test('erases a customer once it is confirmed, and reports an unknown customer', 
   for (const id of ['a', 'b']) {
     await line.json(`grants create --partner acme --customer alice --id ${id}`);
   }
-  const erase = ['customers', 'erase', 'alice'];
-  await line.fails(
-    erase,
-    1,
-    /^This deletes all balances and grants of customer alice for good\. Nothing was changed: pass/,
-  );
-  assert.deepEqual(await line.json(...erase, '--yes'), { customer_id: 'alice', balances: 0, grants: 2 });
+  const asked =
+    /^This deletes all balances and grants of customer alice for good\. Nothing was changed: pass/;
+  await line.fails('customers erase alice', 1, asked);
+  const erased = await line.json('customers erase alice --yes');
+  assert.deepEqual(erased, { customer_id: 'alice', balances: 0, grants: 2 });
   assert.deepEqual(await line.json('grants list --customer alice'), []);
-  await line.fails(
-    [...erase, '--yes'],
-    1,
-    /^There is no balance or grant of customer alice\. [^\n]*"partner-network export erasures"[^\n]*\n$/,
-  );
+  const unknown =
+    /^There is no balance or grant of customer alice\. .*"partner-network export erasures".*\n$/;
+  await line.fails('customers erase alice --yes', 1, unknown);
 });
 
 test('asks on a terminal before it erases, and erases only after a yes', needsTerminal, async (t) => {
@@ -148,11 +145,14 @@ test('--follow prints each change from now on as a line, until it is stopped', a
   following.signal('SIGTERM');
   assert.equal(await following.ended, 0);
   const { stdout } = following.texts();
-  const targets = stdout
-    .trim()
-    .split('\n')
-    .map((text) => JSON.parse(text).target);
-  assert.deepEqual(targets, ['one', 'two']);
+  const entries = stdout.trim().split('\n');
+  assert.deepEqual(
+    pluck(
+      entries.map((text) => JSON.parse(text)),
+      'target',
+    ),
+    ['one', 'two'],
+  );
 });
 
 test('--follow waits for a lost database, and leaves nothing out', async (t) => {

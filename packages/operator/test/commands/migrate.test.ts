@@ -22,24 +22,15 @@ test('brings a new database to the current schema; a second run changes nothing'
 test('every command fails with status 1 on a database of the other environment', async (t) => {
   const line = commandLine(t);
   await line.json('migrate --environment sandbox');
-  for (const words of [['migrate'], ['partners', 'list'], ['serve', '--port', '0', '--ops-port', '0']]) {
+  for (const words of ['migrate', 'partners list', 'serve --port 0 --ops-port 0'])
     await line.fails(words, 1, /sandbox database.*--environment sandbox/);
-  }
 });
 
 test('other commands create no database, and print the path where it is missing', async (t) => {
   const line = commandLine(t);
-  for (const words of [
-    ['partners', 'list'],
-    ['keys', 'revoke', 'KEY_1'],
-    ['import', 'balances', '-'],
-  ]) {
-    await line.fails(
-      words,
-      1,
-      /^The database \/.* does not exist\. Correct --database and --environment, or create it /,
-    );
-  }
+  const missing = /^The database \/.* does not exist\. Correct --database and --environment, or create it /;
+  for (const words of ['partners list', 'keys revoke KEY_1', 'import balances -'])
+    await line.fails(words, 1, missing);
 });
 
 test("leaves another program's database unchanged", async (t) => {

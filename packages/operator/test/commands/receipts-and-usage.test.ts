@@ -197,14 +197,11 @@ test('usage list counts each answer of a found key by its operation and code', a
   served.signal('SIGTERM');
   assert.equal(await served.ended, 0);
   const found = await line.json<UsageCount[]>('usage list --by day --environment sandbox');
-  assert.deepEqual(
-    found.map(({ partner_id, operation, code, count }) => [partner_id, operation, code, count]).toSorted(),
-    [
-      ['acme', 'listBalances', 'OK', 1],
-      ['acme', 'listBrands', 'OK', 2],
-      ['acme', 'listBrands', 'VALUE_TOO_LOW', 1],
-    ],
+  const counts = found.map(
+    ({ partner_id, operation, code, count }) => `${partner_id} ${operation} ${code} ${count}`,
   );
+  const expected = ['acme listBalances OK 1', 'acme listBrands OK 2', 'acme listBrands VALUE_TOO_LOW 1'];
+  assert.deepEqual(counts.toSorted(), expected);
 });
 
 test('usage list filters by partner, key and time, and says if there is more', async (t) => {

@@ -75,20 +75,14 @@ const defaults = { timeoutMs: 10_000, maxRetries: 3 };
 /** The longest time of a timer; a longer one fires at once. */
 const maxTimerMs = 2 ** 31 - 1;
 
+const boundNames = Object.keys(defaults);
+
 export type Settings = ReturnType<typeof checkOptions>;
 
 /** Checks at run time what the types say, for callers in JavaScript. Null counts as absent. */
 export function checkOptions(options: PartnerNetworkOptions) {
   const given = options ?? {};
-  checkNames(given, [
-    'apiKey',
-    'baseUrl',
-    ...Object.keys(defaults),
-    'maxRate',
-    'fetch',
-    'onRequest',
-    'onResponse',
-  ]);
+  checkNames(given, ['apiKey', 'baseUrl', ...boundNames, 'maxRate', 'fetch', 'onRequest', 'onResponse']);
   const maxRate = given.maxRate ?? undefined;
   return {
     apiKey: checkKey(given.apiKey),
@@ -104,7 +98,7 @@ export function checkOptions(options: PartnerNetworkOptions) {
 /** Checks the options of a call; the client's options are the defaults. */
 export function checkCall(options: CallOptions | undefined, settings: Settings) {
   const given = options ?? {};
-  checkNames(given, ['signal', ...Object.keys(defaults)]);
+  checkNames(given, ['signal', ...boundNames]);
   const signal = given.signal ?? undefined;
   if (signal !== undefined && typeof signal.aborted !== 'boolean') {
     throw new PartnerNetworkError(

@@ -29,7 +29,9 @@ export function assertDocumented(
 ): void {
   const id = matchPath(adminBasePath + path.split('?')[0]!)?.[method]?.id;
   if (id === undefined) return;
-  const { responses } = paths[adminOperations[id].path.slice(adminBasePath.length)]![method.toLowerCase()]!;
+  const operation = adminOperations[id];
+  const methods = paths[operation.path.slice(adminBasePath.length)]!;
+  const { responses } = methods[operation.method.toLowerCase()]!;
   const documented = responses[status];
   assert.ok(documented, `${id} does not document the status ${status}`);
   const { content } = '$ref' in documented ? components.responses[status]! : documented;

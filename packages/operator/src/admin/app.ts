@@ -10,7 +10,7 @@ import { adminLimits } from '@partner-network/contract/limits';
 import type { Exchange, Route, Routes } from '@partner-network/http/handle';
 import { refusalSaying } from '@partner-network/http/refusal';
 import { headerValues } from '@partner-network/http/request';
-import { type BatchSender, kindOfBatch } from './batch-sender.ts';
+import { type BatchSender, batchKinds } from './batch-sender.ts';
 import type { Calls } from './calls.ts';
 import { type Identify, inOwnWords } from './credentials.ts';
 import { referenceRoutes } from './reference.ts';
@@ -29,7 +29,7 @@ const bodyMs = adminLimits.bodySeconds * 1_000;
 
 /** Milliseconds until a request must be answered, with its body and its waits. */
 function answerMsOf(id: AdminOperationId): number {
-  if (kindOfBatch(id)) return bodyMs + adminBounds.batchWaitMs + adminBounds.batchMs;
+  if (batchKinds[id]) return bodyMs + adminBounds.batchWaitMs + adminBounds.batchMs;
   return adminOperations[id].method === 'GET' ? httpBounds.answerMs : bodyMs + adminBounds.changeMs;
 }
 
@@ -79,7 +79,7 @@ export function createAdminRoutes(
       answer: (exchange) => {
         const place = match[exchange.method]!;
         return answer(place, exchange).catch((error) => {
-          const kind = kindOfBatch(place.id);
+          const kind = batchKinds[place.id];
           if (kind !== undefined) batches.countRefused(kind);
           throw inOwnWords(error);
         });

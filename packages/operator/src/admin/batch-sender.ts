@@ -18,14 +18,12 @@ interface Sent extends Omit<BatchOptions, 'audit'> {
   readonly by: Author;
 }
 
-const kinds: Partial<Record<AdminOperationId, ImportKind>> = {
+/** The kind of the batch that an operation sends, if it sends one. */
+export const batchKinds: Partial<Record<AdminOperationId, ImportKind>> = {
   sendBrands: 'brands',
   sendBalances: 'balances',
   sendGrants: 'grants',
 };
-
-/** The kind of the batch that an operation sends, if it sends one. */
-export const kindOfBatch = (id: AdminOperationId): ImportKind | undefined => kinds[id];
 
 /** Sends batches, and counts, logs and audits them. */
 export class BatchSender {

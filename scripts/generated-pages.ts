@@ -1,7 +1,7 @@
 /** Files generated from the sources. `npm run docs` writes them; a test fails if one is out of date. */
 import { writeFileSync } from 'node:fs';
+import { capacityPage } from '../checks/bench/capacity/plan.ts';
 import { adminOpenApiText, openApiText } from './openapi.ts';
-import { capacityPage } from './pages/capacity.ts';
 import { commandsPage } from './pages/commands.ts';
 import { errorsPage } from './pages/errors.ts';
 import { importCodesPage } from './pages/import-codes.ts';

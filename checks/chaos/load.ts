@@ -8,7 +8,7 @@ import {
   PartnerNetworkError,
 } from '../../packages/client/src/index.ts';
 import type { Chance } from '../../packages/testkit/model/chance.ts';
-import type { PageRequest, Recorder } from './recorder.ts';
+import type { PageRequest, Recorder } from './record.ts';
 import {
   allCustomers,
   customersOf,

@@ -1,7 +1,6 @@
 /** The report of a run: each fault with the answers during it, and each promise. */
 import { markdown } from '../bench/lib/report.ts';
-import type { Run, Verdict } from './record.ts';
-import type { Answer } from './recorder.ts';
+import type { Answer, Run, Verdict } from './record.ts';
 
 const shownViolations = 5;
 

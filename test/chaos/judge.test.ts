@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createHistory, type History } from '../../checks/chaos/history.ts';
 import { judge } from '../../checks/chaos/judge/judge.ts';
-import type { Run } from '../../checks/chaos/record.ts';
-import type { Answer } from '../../checks/chaos/recorder.ts';
+import type { Answer, Run } from '../../checks/chaos/record.ts';
 import type { Applied } from '../../checks/chaos/stage/faults.ts';
 import {
   balanceIndexes,

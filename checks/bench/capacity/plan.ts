@@ -1,29 +1,24 @@
 /** The arithmetic of docs/how-to/operators/capacity.md: from measured CPU times to cores and servers. */
+import { readFileSync } from 'node:fs';
 import { authBounds, receiptsBounds } from '../../../packages/common/src/bounds/service.ts';
 import { postgresBounds } from '../../../packages/common/src/bounds/store.ts';
 import { markdown } from '../lib/report.ts';
 
-/** CPU microseconds that `npm run bench -- capacity` measures. */
-export interface Inputs {
-  /** A page of brands whose key is cached. */
-  readonly page: number;
-  readonly replicaPage: number;
-  readonly primaryPage: number;
-  /** A key that is looked up: the process, and the primary. */
-  readonly ownLookup: number;
-  readonly lookup: number;
-  /** One balance with its receipt: the process, and the primary. */
-  readonly balance: number;
-  readonly primaryBalance: number;
-  readonly usageRow: number;
-  readonly decision: number;
-}
+/** What is measured, under the names that the page shows. */
+const meanings = {
+  page: 'service: a page of 50 brands, key cached',
+  replicaPage: 'replica: that page',
+  primaryPage: 'primary: that page, read from the replica',
+  ownLookup: 'service: looking up a key',
+  lookup: 'primary: looking up a key',
+  usageRow: 'primary: a row of usage',
+  decision: 'Redis: a decision of the rate limit',
+  balance: 'service: one balance',
+  primaryBalance: 'primary: one balance with its receipt',
+};
 
-interface Load {
-  readonly partners: number;
-  /** Requests to list brands a second of each partner. */
-  readonly perSecond: number;
-}
+/** CPU microseconds that `npm run bench -- capacity` measures. */
+export type Inputs = Readonly<Record<keyof typeof meanings, number>>;
 
 const { connections: poolSize, lookMs, replicaWatchMs } = postgresBounds;
 /** The measurement whose tables the page shows. */
@@ -46,7 +41,8 @@ function firstShare(perSecond: number, spanSeconds: number): number {
 
 const cores = (perSecond: number, microseconds: number) => (halfBusy * perSecond * microseconds) / 1_000_000;
 
-function planOf(inputs: Inputs, { partners, perSecond }: Load) {
+/** `perSecond` are the requests of each partner to list brands. */
+function planOf(inputs: Inputs, partners: number, perSecond: number) {
   const requests = partners * perSecond;
   let instances = fewestInstances;
   let lookups = requests;
@@ -91,26 +87,10 @@ function breaksFirst(primary: number, replicas: number, connections: number): st
   return connections > defaultMaxConnections ? 'connections' : 'nothing';
 }
 
-const meanings: Readonly<Record<keyof Inputs, string>> = {
-  page: 'service: a page of 50 brands, key cached',
-  replicaPage: 'replica: that page',
-  primaryPage: 'primary: that page, read from the replica',
-  ownLookup: 'service: looking up a key',
-  lookup: 'primary: looking up a key',
-  usageRow: 'primary: a row of usage',
-  decision: 'Redis: a decision of the rate limit',
-  balance: 'service: one balance',
-  primaryBalance: 'primary: one balance with its receipt',
-};
-
 export function inputsTable(inputs: Inputs): string {
   const rows = Object.entries(meanings).map(([name, about]) => [about, String(inputs[name as keyof Inputs])]);
   return markdown([['CPU time of', 'µs'], ...rows]);
 }
-
-const loads: readonly Load[] = [50, 0.5].flatMap((perSecond) =>
-  [100, 5_000, 50_000].map((partners) => ({ partners, perSecond })),
-);
 
 const heading = [
   'partners × rate',
@@ -126,13 +106,25 @@ const heading = [
 
 export function planTable(inputs: Inputs): string {
   const whole = (value: number) => Math.ceil(value).toLocaleString('en');
-  const rows = loads.map((load) => {
-    const { requests, service, instances, primary, replicas, connections, redis, breaks } = planOf(
-      inputs,
-      load,
-    );
-    const figures = [requests, service, instances, primary, replicas, connections, redis];
-    return [`${whole(load.partners)} × ${load.perSecond}`, ...figures.map(whole), breaks];
-  });
+  const rows = [50, 0.5].flatMap((perSecond) =>
+    [100, 5_000, 50_000].map((partners) => {
+      const plan = planOf(inputs, partners, perSecond);
+      const { requests, service, instances, primary, replicas, connections, redis, breaks } = plan;
+      const figures = [requests, service, instances, primary, replicas, connections, redis];
+      return [`${whole(partners)} × ${perSecond}`, ...figures.map(whole), breaks];
+    }),
+  );
   return markdown([heading, ...rows]);
+}
+
+const page = new URL('../../../docs/how-to/operators/capacity.md', import.meta.url);
+
+/** The page: the tables between its marks follow from a recorded measurement. */
+export function capacityPage(): string {
+  const { inputs } = JSON.parse(readFileSync(inputsFile, 'utf8'));
+  const tables = { plan: planTable(inputs), inputs: inputsTable(inputs) };
+  return readFileSync(page, 'utf8').replaceAll(
+    /<!-- (plan|inputs) -->\n.*?<!-- end -->/gs,
+    (_, name: keyof typeof tables) => `<!-- ${name} -->\n\n${tables[name]}\n\n<!-- end -->`,
+  );
 }

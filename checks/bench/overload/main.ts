@@ -36,7 +36,7 @@ interface Load {
   readonly perSecond?: number;
 }
 
-type Play = (load: Load) => Promise<Played>;
+type Play = (load: Load, forSeconds?: number) => Promise<Played>;
 
 /** Finds the fewest connections that reach 95 % of the highest rate. */
 async function findPeak(play: Play): Promise<Load & { readonly peak: number }> {
@@ -86,11 +86,12 @@ async function measureLoad(play: Play, saturating: Load, load: Load): Promise<Me
 }
 
 /** Milliseconds from the end of a load until answers are good and as fast as before it. */
-async function measureRecovery(play: Play, probe: (seconds: number) => Promise<Played>): Promise<number> {
-  const normalMs = 2 * quantile(timesOf(await probe(2), '200'), 0.99);
+async function measureRecovery(play: Play): Promise<number> {
+  const probe: Load = { name: 'probe', connections: 4, perSecond: probesPerSecond };
+  const normalMs = 2 * quantile(timesOf(await play(probe, 2), '200'), 0.99);
   await play({ name: 'before', connections: manyConnections });
   const startedMs = performance.now();
-  const after = await probe(3);
+  const after = await play(probe, 3);
   const waitedMs = performance.now() - startedMs - after.seconds * 1_000;
   const answers = Object.entries(after.answers)
     .flatMap(([status, taken]) => taken.map((one) => ({ ...one, status })))
@@ -125,10 +126,8 @@ async function measure(engine: Engine, seconds: number): Promise<boolean> {
   const isPinned = engine === 'sqlite' && pin(service.pid, generator.pid);
   say(isPinned ? 'The service and the load have a core each.' : 'All processes share the cores.');
   const requests = partners.map(({ key }) => ({ path, key }));
-  const playFor = (forSeconds: number, { name: _, ...load }: Load) =>
+  const play: Play = ({ name: _, ...load }, forSeconds = seconds) =>
     generator.play(service, forSeconds, { requests, ...load });
-  const play: Play = (load) => playFor(seconds, load);
-  const probe = { name: 'probe', connections: 4, perSecond: probesPerSecond };
 
   const { peak, ...saturating } = await findPeak(play);
   const loads: Load[] = [
@@ -138,7 +137,7 @@ async function measure(engine: Engine, seconds: number): Promise<boolean> {
   ];
   const measured: Measurement[] = [];
   for (const load of loads) measured.push(...(await measureLoad(play, saturating, load)));
-  const recoveryMs = await measureRecovery(play, (forSeconds) => playFor(forSeconds, probe));
+  const recoveryMs = await measureRecovery(play);
   const shedMs = await measureShedWork(generator);
   return report([
     { name: 'connections that saturate a process', figures: [saturating.connections], unit: '' },

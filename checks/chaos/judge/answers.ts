@@ -2,8 +2,8 @@
 import { errorCatalogue } from '@partner-network/contract/errors';
 import type { Span } from '../../../packages/testkit/fixtures/spans.ts';
 import { active, mayHaveBeen } from '../history.ts';
+import type { Answer } from '../record.ts';
 import { type Run, recoveryMs, requestIn, type Verdict, verdictOf } from '../record.ts';
-import type { Answer } from '../recorder.ts';
 
 /** By the instance's clock: 2 s, and half a second for a busy machine. */
 const answerMs = 2_500;

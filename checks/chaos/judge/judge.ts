@@ -2,8 +2,8 @@
 import { brandsPerSecond } from '@partner-network/contract/limits';
 import { listBrands } from '@partner-network/contract/operations';
 import { type Span, secondsOf } from '../../../packages/testkit/fixtures/spans.ts';
+import type { Answer } from '../record.ts';
 import { type Run, requestIn, type Verdict, type Violation, verdictOf } from '../record.ts';
-import type { Answer } from '../recorder.ts';
 import { partners } from '../world.ts';
 import { judgeAnswers } from './answers.ts';
 import { judgePages, judgeWalks } from './pages.ts';

@@ -3,8 +3,8 @@
  * walks: every record that existed during the whole walk is in it exactly once.
  */
 import { type History, mayHaveBeen, type Rows, spansOf } from '../history.ts';
+import type { Answer, Walk } from '../record.ts';
 import { type Run, type Verdict, type Violation, verdictOf } from '../record.ts';
-import type { Answer, Walk } from '../recorder.ts';
 import { partners, referenceOf } from '../world.ts';
 
 /**

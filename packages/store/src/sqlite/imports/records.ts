@@ -35,12 +35,13 @@ export function createRecordWrites(target: Target, startedAt: string): KindWrite
   const { key } = importColumns[kind];
   const sql = new RecordStatements(kind, dialect);
   const hasAnyGone = () => db.prepare(selectHasGone(kind)).get()!.has_gone === 1;
+  const isEmpty = () => !hasAnyGone() && db.prepare(`select 1 from ${kind} limit 1`).get() === undefined;
   const indexStaged = () => db.exec(`create index if not exists temp.staged_ids on staged (${key})`);
 
   return {
     // Rows are decided in the order of the key, and with it written without sorting them again.
     tables: [`decided (${sql.decidedColumns().join(', ')}, primary key (${key})) without rowid`],
-    isEmpty: () => !hasAnyGone() && db.prepare(`select 1 from ${kind} limit 1`).get() === undefined,
+    isEmpty,
     countMissing: () => {
       indexStaged();
       return { ...(db.prepare(sql.countMissing()).get() as Missing) };
@@ -55,6 +56,12 @@ export function createRecordWrites(target: Target, startedAt: string): KindWrite
       return Number(db.prepare(`delete from ${kind} where ${missing}`).run().changes);
     },
     merge: ({ isSorted, hasDeletions }) => {
+      const { lines } = db.prepare('select count(*) as lines from staged').get()!;
+      // Nothing is stored that lines are compared with: a first load out of order takes a quarter less.
+      if (!hasDeletions && target.undo === undefined && isEmpty()) {
+        const written = Number(db.prepare(sql.writeFirst()).run().changes);
+        return { written, deleted: 0, stale: Number(lines) - written, rejected: [] };
+      }
       const hasGone = hasAnyGone();
       // Brands have no customers.
       const erased = hasGone && kind === 'balances' ? db.prepare(sql.dropUntimed()).all() : [];
@@ -70,8 +77,7 @@ export function createRecordWrites(target: Target, startedAt: string): KindWrite
         db.exec(sql.rememberDecided(now));
         db.exec(sql.forgetOld());
       }
-      const { lines } = db.prepare('select count(*) as lines from staged').get()!;
-      const outcomes = outcomesOf(db.prepare(countOutcomes).all(), Number(lines));
+      const outcomes = outcomesOf(db.prepare(countOutcomes).all(), Number(lines) - erased.length);
       return { ...outcomes, rejected: rejectErased(erased) };
     },
   };

@@ -166,7 +166,7 @@ async function openTable(url: string): Promise<Table> {
   const client = new pg.Client(url);
   await client.connect();
   const others = `select 1 from pg_stat_activity
-    where application_name = 'partner-network' and datname = current_database()`;
+    where application_name like 'partner-network%' and datname = current_database()`;
   return {
     query: async (statement) => (await client.query(statement)).rows,
     settled: async () => {

@@ -1,5 +1,4 @@
 import cluster, { type Worker } from 'node:cluster';
-import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { httpBounds } from '@partner-network/common/bounds/http';
 import { receiptsBounds, serveBounds, tracingBounds } from '@partner-network/common/bounds/service';
@@ -140,13 +139,18 @@ async function startWorkerPool(
     },
     async stop() {
       stopping.abort();
-      const ended = [...workers.keys()].map((worker) => once(worker, 'exit'));
+      const ended = [...workers.keys()].map(exitOf);
       for (const ask of workers.values()) send(ask, 'stop');
       const timer = setTimeout(killAll, stopMs);
       await Promise.all(ended);
       clearTimeout(timer);
     },
   };
+}
+
+/** Not `once` of node:events, which rejects if a message to a worker that is gone cannot be sent. */
+function exitOf(worker: Worker): Promise<void> {
+  return new Promise((resolve) => worker.once('exit', () => resolve()));
 }
 
 /** Sends an order. An error means that the worker is gone, which does not matter. */

@@ -79,8 +79,9 @@ export const rehearsalsBounds = {
   hammerMs: 50,
   /** Milliseconds by which a timer for a few milliseconds may be early: Node counts whole milliseconds. */
   timerStepMs: 1,
-  /** Milliseconds until a stalled connection is closed. */
+  /** Milliseconds until a stalled connection is closed, and the number of stalled connections. */
   stallMs: 30_000,
+  stalls: 100,
 };
 
 export type RehearsalsBounds = Readonly<Record<keyof typeof rehearsalsBounds, number>>;

@@ -65,6 +65,14 @@ for (const [listing, query, keyWithScope, keyWithoutScope] of listings) {
       }
     });
 
+    test('neither the answer nor the log contains the key', async () => {
+      for (const key of [keys.acme, keys.neverIssued, keys.live, keys.acmeRevoked]) {
+        const { text, headers } = await list(query, { key });
+        const seen = text + JSON.stringify(headers) + shared.logs();
+        assert.ok(!seen.includes(key) && !seen.includes(key.slice(8, 40)));
+      }
+    });
+
     test('a cursor does not replace the credentials', async () => {
       const { cursor } = JSON.parse((await list(query, { key: keys.acme })).text);
       assertRefused(await list(`${query}&cursor=${cursor}`), 401, 'UNAUTHORIZED');

@@ -71,7 +71,7 @@ const noRows = () => ({
  *
  * Leaving a first load is the only change of mind. Nobody knows before the last line whether an id repeats:
  * of its lines the newest counts, with its own `created_at` and the same counts as in any other import.
- * Staging each first load instead would write all its rows twice.
+ * Staging each first load instead would write all its rows three times.
  */
 export class Run implements ImportRun {
   readonly #kind: ImportKind;

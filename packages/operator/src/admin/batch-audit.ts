@@ -73,9 +73,9 @@ export class BatchAudit {
     for (const [name, { by, kind, startedMs, entered, batches, counts }] of this.#series) {
       if (startedMs > untilMs) continue;
       this.#series.delete(name);
-      // The entry of the only batch has its counts.
-      const isSaid = batches === 1 && entered.size === 1;
-      if (counts.written + counts.deleted === 0 || isSaid) continue;
+      // If the only batch has an entry, its counts are there.
+      const hasOwnEntry = batches === 1 && entered.size === 1;
+      if (counts.written + counts.deleted === 0 || hasOwnEntry) continue;
       const duration_ms = Math.round(performance.now() - startedMs);
       this.#unwritten.add([by, kind, { source, batches, ...counts, duration_ms }]);
     }

@@ -75,12 +75,12 @@ function chart(span: Span, usage: readonly UsageCount[], ranked: readonly string
   const totals = totalsBy(usage, ({ from }) => from);
   const highest = Math.max(...starts.map((start) => totals.get(start) ?? 0));
   const bars = starts.map((start, index) => barOf(series, start, index, highest, unit));
-  const said = series.map(({ code, total }) => `${total} ${code}`).join(', ');
+  const summary = series.map(({ code, total }) => `${total} ${code}`).join(', ');
   const ticks = starts.filter((_, index) => index % Math.ceil(starts.length / 6) === 0);
   return html`<section class="chart">${heading}
 <p class="hint">The highest ${unit} has ${plural(highest, 'answer')}.</p>
 <svg viewBox="0 0 ${starts.length * 10} 100" preserveAspectRatio="none" role="img"
-aria-label="${title}: ${said}">${bars}</svg>
+aria-label="${title}: ${summary}">${bars}</svg>
 <p class="axis" aria-hidden="true">${ticks.map((start) => html`<span>${labelOf(start, unit)}</span>`)}</p>
 <ul class="legend">${series.map(
     ({ code, color, total }) => html`<li>${swatch(color)}${code} <b>${total.toLocaleString('en')}</b></li>`,

@@ -158,13 +158,6 @@ export class RecordStatements {
     where ${overwrites ? 'true' : `excluded.updated_at >= ${this.#kind}.updated_at`}`;
   }
 
-  /** Writes the staged lines that count. No record is stored, and no line deletes. */
-  writeFirst(): string {
-    const { all, key } = this.#columns;
-    return `insert into ${this.#kind} (${all.join(', ')}) select ${all.join(', ')}
-    from (${this.#dialect.newest(key)}) order by ${key}`;
-  }
-
   /** Remembers deletions, each with the latest time that was given. `rows` selects key, time and `now`. */
   remember(rows: string): string {
     const { key } = this.#columns;

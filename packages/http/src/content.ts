@@ -11,7 +11,7 @@ type Encoding = (typeof encodings)[number];
 /** The body of a path in each encoding. Each is made on first use and cached. */
 export type Body = (encoding: Encoding) => Promise<Buffer>;
 
-/** `brotli` makes the content in Brotli, if it is stored so. */
+/** `brotli` reads the content in Brotli, if it is stored in that form. */
 export function bodyOf(content: () => Promise<Buffer>, brotli = () => compressed(content)): Body {
   const gzipped = async () => promisify(gzip)(await content());
   const forms = { br: brotli, gzip: gzipped, identity: content };

@@ -70,7 +70,7 @@ export interface ListCall {
 
 export type List<R extends object> = (call: ListCall) => Promise<Page<R>>;
 
-/** The filters of a list. All of them are texts. */
+/** The filters of a list, which are texts. Only `action` may be a list of texts. */
 const textsOf = (query: Fields) => query as Readonly<Record<string, string | undefined>>;
 
 export const listPartnersPage: List<Partner> = ({ store, readPage }) =>

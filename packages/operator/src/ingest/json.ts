@@ -24,7 +24,7 @@ const stringsAndBlanks = /("(?:[^"\\]|\\.)*")|[ \t\r\n]+/g;
 
 /**
  * Nearly all lines are what JSON.stringify writes, besides blanks: then no key is repeated and no number is
- * rounded. That takes 3 us per line, and 7 us with blanks; with a reviver and tokens it takes 12.6 us.
+ * rounded. That takes 3 µs per line, and 7 µs with blanks; with a reviver and tokens it takes 12.6 µs.
  */
 export function readJson(text: string): JsonReading {
   try {

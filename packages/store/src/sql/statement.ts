@@ -19,7 +19,7 @@ export interface Sql {
 
 /** Where the engines differ in what operators manage. */
 export interface Differences {
-  /** Statements that make changes at the same time wait: for imports, and for each other. */
+  /** Statements that take locks: these changes then wait for imports, or for each other. */
   readonly locks: Readonly<Record<'createGrant' | 'eraseCustomer' | 'rotateCursorKey', readonly string[]>>;
   /** Selects the time that cursor keys go by, as `now`. By default it is that of this machine. */
   readonly clock?: string;

@@ -46,6 +46,25 @@ for (const [what, [end, result]] of Object.entries(ends)) {
   });
 }
 
+test('a line that another import writes at the same time is written once', async (t) => {
+  const { store, url } = await open(t);
+  const [other, client] = await Promise.all([connectTo(t, url), connectTo(t, url)]);
+  const run = await store.beginImport('balances', { pace: 'slow' });
+  await run.stage([old]);
+  const names = Object.keys(plainBalance('alice', 'b'));
+  await other.query('begin');
+  await other.query(
+    `insert into balances (${names.join(', ')}) values (${names.map((_, index) => `$${index + 1}`).join(', ')})`,
+    Object.values(plainBalance('alice', 'b')),
+  );
+  const writing = run.write({ mode: 'keep' });
+  const waiting = `select 1 from pg_locks where locktype = 'transactionid' and not granted`;
+  await until(20_000, async () => (await client.query(waiting)).rowCount === 1);
+  await other.query('commit');
+  assert.deepEqual(await writing, counted({ stale: 1 }));
+  await run.end();
+});
+
 test('an import that began before a deletion does not bring the record back', async (t) => {
   const { store, url } = await open(t);
   const client = await connectTo(t, url);

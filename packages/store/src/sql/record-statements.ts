@@ -144,18 +144,21 @@ export class RecordStatements {
   /**
    * Writes the decided records that are written: inserts new ones, and replaces stored ones except their
    * creation time. The primary key finds the stored record, so no plan depends on the table's statistics. An
-   * import beside this one may have written a newer record since: it stays, unless this import overwrites.
-   * In the order of ids, two imports cannot deadlock, and SQLite takes a third of the time for a million.
+   * import beside this one may have written a newer or the same record since: that one stays, unless this
+   * import overwrites. In the order of ids, two imports cannot deadlock, and SQLite takes a third of the
+   * time for a million.
    */
   writeDecided(overwrites: boolean): string {
     const { content, all, key } = this.#columns;
     const updates = [...content, 'updated_at'].map((column) => `${column} = excluded.${column}`);
+    const isNewer = `excluded.updated_at >= ${this.#kind}.updated_at
+      and ${this.#isChange('excluded', this.#kind, 'true')}`;
     return `
     insert into ${this.#kind} (${all.join(', ')})
     select ${all.map(this.#dialect.stored).join(', ')} from decided where outcome = 'written'
     order by ${key}
     on conflict (${key}) do update set ${updates.join(', ')}
-    where ${overwrites ? 'true' : `excluded.updated_at >= ${this.#kind}.updated_at`}`;
+    where ${overwrites ? 'true' : isNewer}`;
   }
 
   /** Remembers deletions, each with the latest time that was given. `rows` selects key, time and `now`. */

@@ -38,7 +38,8 @@ export function searchedLog(keys: Readonly<Record<string, string>>) {
 
 export async function serveFuzz(lifetime: Lifetime) {
   const { store } = await openFuzzStore(lifetime);
-  const cursors = createCursors(await store.cursorKeys(), store.environment, Date.now);
+  const cursorKeys = await store.cursorKeys();
+  const cursors = createCursors(() => cursorKeys, store.environment, Date.now);
   const app = createApp({
     environment: store.environment,
     store,

@@ -1,5 +1,5 @@
 /** A sealed box for short texts, and the cursors of listings: positions in a sealed box. */
-import { createCipheriv, createDecipheriv, createSecretKey, randomFillSync } from 'node:crypto';
+import { createCipheriv, createDecipheriv, randomFillSync } from 'node:crypto';
 import { cursorsBounds } from '@partner-network/common/bounds/service';
 import { OperatorError } from '@partner-network/common/errors';
 import { createFailureLog } from '@partner-network/common/observability/log';
@@ -67,25 +67,16 @@ function nextNonce(): Buffer {
 
 /**
  * Texts are encrypted with the first key and decrypted with any of them. The bytes of a sealed text: key id,
- * nonce, encrypted (expiry, WAL position, text), authentication tag. `requireFresh` throws if the keys are
- * old.
+ * nonce, encrypted (expiry, WAL position, text), authentication tag. `keysNow` throws if the keys are old.
  */
-export function createCursors(
-  keys: readonly Key[],
-  environment: Environment,
-  nowMs: () => number,
-  requireFresh = () => {},
-) {
-  let openingKeys = keys.map(openingKey);
-
+export function createCursors(keysNow: () => readonly Key[], environment: Environment, nowMs: () => number) {
   /** Authenticated but not part of the sealed text, which opens only in the same environment. */
   function bindingOf(context: SealedFor): Buffer {
     return Buffer.from(JSON.stringify([environment, ...context.map((value) => value ?? null)]));
   }
 
   function seal(context: SealedFor, { after, walPosition }: Position): string {
-    requireFresh();
-    const [{ id, secret }] = openingKeys as [OpeningKey];
+    const [{ id, secret }] = keysNow() as [Key];
     const nonce = nextNonce();
     const when = Buffer.allocUnsafe(timeBytes + walPositionBytes);
     when.writeUIntBE(nowMs() + lifetimeMs, 0, timeBytes);
@@ -98,13 +89,13 @@ export function createCursors(
   }
 
   /** Throws if the tag does not match. */
-  function unseal(context: SealedFor, sealedText: string): Position | undefined {
+  function unseal(keys: readonly Key[], context: SealedFor, sealedText: string): Position | undefined {
     const bytes = Buffer.from(sealedText, 'base64url');
     // The decoder ignores stray characters and unused bits: without this, a cursor would have several texts.
     if (bytes.length < fixedBytes || bytes.toString('base64url') !== sealedText) return undefined;
-    const key = openingKeys.find(({ id }) => id === bytes[0]);
+    const key = keys.find(({ id }) => id === bytes[0]);
     // A key that is past its time opens nothing, even if it is still stored.
-    if (key === undefined || isPast(key.opensUntil, nowMs())) return undefined;
+    if (key === undefined || isPast(key.opens_until, nowMs())) return undefined;
     const decipher = createDecipheriv(cipher, key.secret, bytes.subarray(1, headBytes), cipherOptions);
     decipher.setAAD(bindingOf(context)).setAuthTag(bytes.subarray(-tagBytes));
     const sealed = bytes.subarray(headBytes, -tagBytes);
@@ -119,9 +110,9 @@ export function createCursors(
   }
 
   function open(context: SealedFor, sealedText: string): Position | undefined {
-    requireFresh();
+    const keys = keysNow();
     try {
-      return unseal(context, sealedText);
+      return unseal(keys, context, sealedText);
     } catch {
       return undefined;
     }
@@ -133,10 +124,6 @@ export function createCursors(
   };
   return {
     box,
-    /** Replaces the keys. */
-    renew(renewed: readonly Key[]): void {
-      openingKeys = renewed.map(openingKey);
-    },
     /** Makes the cursor for the records after this position. */
     seal: ({ endpoint, partnerId, filters }: CursorScope, position: Position): string =>
       seal([endpoint, partnerId, ...filters], position),
@@ -147,12 +134,6 @@ export function createCursors(
       return position;
     },
   };
-}
-
-type OpeningKey = ReturnType<typeof openingKey>;
-
-function openingKey({ id, secret, opens_until }: Key) {
-  return { id, secret: createSecretKey(secret), opensUntil: opens_until };
 }
 
 const asUtf8 = 0;
@@ -215,12 +196,12 @@ export async function openCursors(
     return keys;
   }
 
-  const first = await read();
+  let keys = await read();
   const isFresh = () => elapsedMs() < freshUntilMs;
-  const cursors = createCursors(first, store.environment, nowMs, () => {
+  const keysNow = () => {
     if (!isFresh()) throw new StoreUnavailable('The cursor keys could not be read in time.');
-  });
-  let sealingId = first[0]!.id;
+    return keys;
+  };
 
   function schedule(ms: number): void {
     if (!isClosed) timer = setTimeout(() => void renew(), ms).unref();
@@ -228,12 +209,11 @@ export async function openCursors(
 
   async function renew(): Promise<void> {
     try {
-      const keys = await read();
-      cursors.renew(keys);
+      const sealingId = keys[0]!.id;
+      keys = await read();
       outage.recovered(() => log.warn('the cursor keys can be read again'));
       const { id } = keys[0]!;
       if (id !== sealingId) log.info({ cursor_key: id }, 'cursors are now sealed with another key');
-      sealingId = id;
       schedule(cursorsBounds.keysReadMs);
     } catch (err) {
       if (!isFresh()) {
@@ -247,7 +227,7 @@ export async function openCursors(
 
   schedule(cursorsBounds.keysReadMs);
   return {
-    ...cursors,
+    ...createCursors(keysNow, store.environment, nowMs),
     /** Stops reading the keys. */
     close() {
       isClosed = true;

@@ -142,7 +142,8 @@ test('a changed, foreign or doubled cookie opens nothing', async (t) => {
 test('who reads the keys of cursors, but no digest of a key, cannot make a cookie', async (t) => {
   const { as, open, store } = await consoleScene(t);
   const [name] = (await as('ADMIN')).cookie.split('=');
-  const cursors = createCursors(await store.cursorKeys(), 'sandbox', Date.now);
+  const cursorKeys = await store.cursorKeys();
+  const cursors = createCursors(() => cursorKeys, 'sandbox', Date.now);
   const scope = { endpoint: 'console session', partnerId: '', filters: [''] };
   const cookieWith = (proof: Uint8Array) => {
     const after = JSON.stringify([Buffer.from(proof).toString('base64url'), Date.now()]);

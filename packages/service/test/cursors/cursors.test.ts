@@ -7,9 +7,12 @@ import fc from 'fast-check';
 import { anyText } from '../../../../checks/fuzz/words.ts';
 import { createCursors, firstPosition } from '../../src/cursors.ts';
 
+type Parts = Parameters<typeof createCursors>;
+const cursorsOf = (keys: ReturnType<Parts[0]>, environment: Parts[1], nowMs: Parts[2]) =>
+  createCursors(() => keys, environment, nowMs);
 const key = { id: 3, secret: randomBytes(32) };
 const scope = { endpoint: 'listBalances', partnerId: 'p', filters: ['c', 'CHECKING'] };
-const cursors = createCursors([key], 'sandbox', Date.now);
+const cursors = cursorsOf([key], 'sandbox', Date.now);
 
 function at(after: string) {
   return { after, walPosition: 2n ** 64n - 1n };
@@ -66,14 +69,14 @@ test('a cursor opens with the key that sealed it, in the same environment, for l
   const dayMs = 24 * 3_600_000;
   const other = { id: 4, secret: randomBytes(32) };
   let now = 1_750_000_000_000;
-  const service = createCursors([other, key], 'sandbox', () => now);
-  const cursor = createCursors([key], 'sandbox', () => now).seal(scope, at('x'));
+  const service = cursorsOf([other, key], 'sandbox', () => now);
+  const cursor = cursorsOf([key], 'sandbox', () => now).seal(scope, at('x'));
   assert.deepEqual(service.open(scope, cursor), at('x'));
   assert.equal(Buffer.from(service.seal(scope, at('x')), 'base64url')[0], other.id);
   const strangers = [
-    createCursors([key], 'production', () => now),
-    createCursors([other], 'sandbox', () => now),
-    createCursors([{ ...other, id: key.id }], 'sandbox', () => now),
+    cursorsOf([key], 'production', () => now),
+    cursorsOf([other], 'sandbox', () => now),
+    cursorsOf([{ ...other, id: key.id }], 'sandbox', () => now),
   ];
   for (const stranger of strangers) assertInvalid(() => stranger.open(scope, cursor));
   now += dayMs - 1;
@@ -107,8 +110,8 @@ test('a cursor has one text: another text with the same bytes does not open', ()
 
 test('a cursor of a clock that is more than 5 minutes ahead does not open', () => {
   const now = Date.now();
-  const [minute, opening] = [60_000, createCursors([key], 'sandbox', () => now)];
-  const sealed = (ms: number) => createCursors([key], 'sandbox', () => now + ms).seal(scope, at('x'));
+  const [minute, opening] = [60_000, cursorsOf([key], 'sandbox', () => now)];
+  const sealed = (ms: number) => cursorsOf([key], 'sandbox', () => now + ms).seal(scope, at('x'));
   assert.deepEqual(opening.open(scope, sealed(5 * minute)), at('x'));
   for (const ms of [5 * minute + 1, 60 * minute, 365 * 24 * 60 * minute])
     assertInvalid(() => opening.open(scope, sealed(ms)));

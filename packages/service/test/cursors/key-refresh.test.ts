@@ -35,13 +35,21 @@ test('cursors from before a rotation work until they expire, and then their key 
   // The time counts, not when the instance read the keys.
   const rotated = livingKeys(stored, now);
   now += day - 1;
-  const running = createCursors(rotated, 'sandbox', () => now);
+  const running = createCursors(
+    () => rotated,
+    'sandbox',
+    () => now,
+  );
   assert.deepEqual(running.open(scope, before), position);
   now += 1;
   assert.throws(() => running.open(scope, before), refused);
 
   // With a stolen old key, an attacker can make a cursor.
-  const forged = createCursors([stored[1]!], 'sandbox', () => now).seal(scope, position);
+  const forged = createCursors(
+    () => [stored[1]!],
+    'sandbox',
+    () => now,
+  ).seal(scope, position);
   assert.deepEqual(running.open(scope, forged), position);
   now += cursorsBounds.keySettleMs + 60_000 - 1;
   assert.deepEqual(running.open(scope, forged), position);

@@ -144,7 +144,7 @@ function searchesOf(partner: string) {
 test('a cursor opens for its own partner, search and environment, and nowhere else', async () => {
   const secrets = await service.store.cursorKeys();
   const sealed = environments.flatMap((environment) => {
-    const { seal } = createCursors(secrets, environment, Date.now);
+    const { seal } = createCursors(() => secrets, environment, Date.now);
     return partners.flatMap((partner) =>
       searchesOf(partner).map(({ query, scope }) => ({
         where: `${environment} ${partner} ${query}`,

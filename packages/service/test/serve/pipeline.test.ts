@@ -33,7 +33,7 @@ function callerOf(operation: ListingOperation, nowMs = Date.now, overload?: Pipe
     {
       environment: 'sandbox',
       store: { findKey: async () => key } as unknown as Reads,
-      cursors: createCursors([{ id: 1, secret: Buffer.alloc(32) }], 'sandbox', nowMs),
+      cursors: createCursors(() => [{ id: 1, secret: Buffer.alloc(32) }], 'sandbox', nowMs),
       limiters: {},
       journal: { add: () => {}, count: () => {}, noteUse: () => {} },
       publicUrl: () => '',

@@ -5,7 +5,6 @@ import { postgresBounds } from '@partner-network/common/bounds/store';
 import {
   type Option,
   oneOf,
-  orInFile,
   originUrl,
   Problem,
   plainText,
@@ -40,53 +39,37 @@ function replicaUrl(text: string): string | Problem {
 
 /** The flags of every command that opens a database. */
 export const databaseSettings = {
-  environment: setting(
-    'production|sandbox',
-    'ENVIRONMENT',
-    oneOf(environments),
-    'production',
-    'environment that the database belongs to',
-  ),
+  environment: {
+    ...setting('production|sandbox', 'ENVIRONMENT', oneOf(environments), 'production'),
+    help: 'environment that the database belongs to',
+  },
   database: {
-    ...orInFile(
-      setting(
-        'URL',
-        'DATABASE_URL',
-        databaseUrl,
-        undefined,
-        'sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/NAME',
-      ),
-    ),
+    ...setting('URL', 'DATABASE_URL', databaseUrl, undefined),
+    help: 'sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/NAME',
+    hasFile: true,
     default: 'sqlite:data/<environment>.db',
   },
 };
 
+const { mostReplicas, mostConnections } = postgresBounds;
+
 /** The flags for a Postgres database. */
 export const postgresSettings = {
-  replica: orInFile(
-    repeatedSetting(
-      'URL',
-      'DATABASE_REPLICA_URLS',
-      replicaUrl,
-      postgresBounds.mostReplicas,
-      `Postgres standby to read brands from, at most ${postgresBounds.mostReplicas}; ` +
-        'the variable takes several, separated by commas',
-    ),
-  ),
-  connections: setting(
-    'N',
-    'DATABASE_CONNECTIONS',
-    wholeNumber(1, postgresBounds.mostConnections),
-    postgresBounds.connections,
-    `connections of each process to each Postgres server, 1 to ${postgresBounds.mostConnections}`,
-  ),
-  'prepared-statements': setting(
-    'on|off',
-    'PREPARED_STATEMENTS',
-    oneOf(['on', 'off']),
-    'on',
-    'set it to off for a connection pooler in transaction mode',
-  ),
+  replica: {
+    ...repeatedSetting('URL', 'DATABASE_REPLICA_URLS', replicaUrl, mostReplicas),
+    help:
+      `Postgres standby to read brands from, at most ${mostReplicas}; ` +
+      'the variable takes several, separated by commas',
+    hasFile: true,
+  },
+  connections: {
+    ...setting('N', 'DATABASE_CONNECTIONS', wholeNumber(1, mostConnections), postgresBounds.connections),
+    help: `connections of each process to each Postgres server, 1 to ${mostConnections}`,
+  },
+  'prepared-statements': {
+    ...setting('on|off', 'PREPARED_STATEMENTS', oneOf(['on', 'off']), 'on'),
+    help: 'set it to off for a connection pooler in transaction mode',
+  },
 };
 
 export function databaseConfig({ environment, database }: Values<typeof databaseSettings>) {
@@ -99,6 +82,7 @@ export function needsPostgres(flag: string): string {
 }
 
 export const largestPort = 65_535;
+const portNumber = wholeNumber(0, largestPort);
 /** Not empty: an empty host would listen on every interface. */
 export const hostName = plainText(commandLineBounds.hostCharacters);
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -108,27 +92,25 @@ export function logLevel(fallback: (typeof logLevels)[number]) {
   return setting('LEVEL', 'LOG_LEVEL', oneOf(logLevels), fallback, help);
 }
 
+const { mostRatePerSecond, mostInstances } = limiterBounds;
+
 type RateSettings = { readonly [Name in ListingName as `${Name}-rate`]: Option<number> };
 
 /** `--brands-rate`, `--balances-rate`: one for each listing of the contract. */
 const rateSettings = Object.fromEntries(
   listings.map(({ name, defaultRate }) => [
     `${name}-rate`,
-    setting(
-      'N',
-      `${name.toUpperCase()}_RATE`,
-      wholeNumber(0, limiterBounds.mostRatePerSecond),
-      defaultRate,
-      `list-${name} requests per second for each partner, ` +
-        `at most ${limiterBounds.mostRatePerSecond}; 0 means no limit`,
-    ),
+    {
+      ...setting('N', `${name.toUpperCase()}_RATE`, wholeNumber(0, mostRatePerSecond), defaultRate),
+      help: `list-${name} requests per second for each partner, at most ${mostRatePerSecond}; 0 means no limit`,
+    },
   ]),
 ) as RateSettings;
 
 /** The flags that `serve` and `sandbox` share. */
 export const listenSettings = {
   host: setting('HOST', 'HOST', hostName, '127.0.0.1', 'address to listen on'),
-  port: setting('PORT', 'PORT', wholeNumber(0, largestPort), 8080, 'port to listen on; 0 takes a free port'),
+  port: setting('PORT', 'PORT', portNumber, 8080, 'port to listen on; 0 takes a free port'),
   'public-url': {
     ...setting('URL', 'PUBLIC_URL', originUrl, undefined, 'origin that clients use, without a path'),
     default: 'http://<host>:<port>',
@@ -145,13 +127,7 @@ export function ratesOf(config: Values<RateSettings>): Readonly<Partial<Record<L
 /** The flags for the address of probes and metrics. */
 export const operationsAddress = {
   'ops-host': setting('HOST', 'OPS_HOST', hostName, '127.0.0.1', 'address of health checks and metrics'),
-  'ops-port': setting(
-    'PORT',
-    'OPS_PORT',
-    wholeNumber(0, largestPort),
-    9090,
-    'port of health checks and metrics',
-  ),
+  'ops-port': setting('PORT', 'OPS_PORT', portNumber, 9090, 'port of health checks and metrics'),
 };
 
 /** Addresses that mean every interface. A client cannot call them. */
@@ -174,42 +150,31 @@ function redisUrl(text: string): RedisAddress | Problem {
   return parseRedisUrl(text) ?? new Problem(`must be ${form}. ${more}`);
 }
 
-export const drainDelay = setting(
-  'SECONDS',
-  'DRAIN_DELAY',
-  wholeNumber(0, serveBounds.mostDrainDelaySeconds),
-  5,
-  `seconds to keep accepting connections after SIGTERM, at most ${serveBounds.mostDrainDelaySeconds}`,
-);
+const { mostDrainDelaySeconds, mostWorkers } = serveBounds;
+
+export const drainDelay = {
+  ...setting('SECONDS', 'DRAIN_DELAY', wholeNumber(0, mostDrainDelaySeconds), 5),
+  help: `seconds to keep accepting connections after SIGTERM, at most ${mostDrainDelaySeconds}`,
+};
 
 /** All flags of `serve`. */
 export const serveSettings = {
   ...databaseSettings,
   ...postgresSettings,
   ...listenSettings,
-  workers: setting(
-    'N',
-    'WORKERS',
-    wholeNumber(1, serveBounds.mostWorkers),
-    1,
-    `number of processes that answer requests, 1 to ${serveBounds.mostWorkers}; more than 1 needs Postgres`,
-  ),
-  redis: orInFile(
-    setting(
-      'URL',
-      'REDIS_URL',
-      redisUrl,
-      undefined,
-      'Redis or Redis Cluster for one rate limit over all instances; without it, each counts alone',
-    ),
-  ),
-  instances: setting(
-    'N',
-    'INSTANCES',
-    wholeNumber(1, limiterBounds.mostInstances),
-    1,
-    `instances, 1 to ${limiterBounds.mostInstances}: while Redis is unavailable, each admits its share`,
-  ),
+  workers: {
+    ...setting('N', 'WORKERS', wholeNumber(1, mostWorkers), 1),
+    help: `number of processes that answer requests, 1 to ${mostWorkers}; more than 1 needs Postgres`,
+  },
+  redis: {
+    ...setting('URL', 'REDIS_URL', redisUrl, undefined),
+    help: 'Redis or Redis Cluster for one rate limit over all instances; without it, each counts alone',
+    hasFile: true,
+  },
+  instances: {
+    ...setting('N', 'INSTANCES', wholeNumber(1, mostInstances), 1),
+    help: `instances, 1 to ${mostInstances}: while Redis is unavailable, each admits its share`,
+  },
   ...operationsAddress,
   'drain-delay': drainDelay,
   ...tracingSettings,

@@ -51,11 +51,6 @@ export function fileVariable(variable: string): string {
   return `${variable}_FILE`;
 }
 
-/** An option whose value may also be in a file, for secrets that arrive as files. */
-export function orInFile<T>(option: Option<T>): Option<T> {
-  return { ...option, hasFile: true };
-}
-
 /** The options of a command that a version added. */
 export function addedIn<O extends Options>(since: string, options: O): O {
   const marked = Object.entries(options).map(([name, option]) => [name, { ...option, since }]);
@@ -100,13 +95,13 @@ export function repeated<T>(
   return { valueName, help, isRequired: fallback === undefined, isRepeatable: true, resolve };
 }
 
-/** An option that a flag or an environment variable sets. */
+/** An option that a flag or an environment variable sets. A long `help` is easier to read beside it. */
 export function setting<T, D extends T | undefined>(
   valueName: string,
   variable: string,
   read: Reader<T>,
   fallback: D,
-  help: string,
+  help = '',
 ): Option<T | D> {
   return { ...defaulted(valueName, read, fallback, help), variable };
 }
@@ -129,13 +124,12 @@ export function repeatedSetting<T>(
   variable: string,
   read: Reader<T>,
   most: number,
-  help: string,
 ): Option<readonly T[]> {
   const resolve: Resolve<readonly T[]> = (lists) => {
     const texts = lists.flatMap((text) => text.split(','));
     return texts.length > most ? new Problem(`may be given at most ${most} times.`) : readAll(texts, read);
   };
-  return { valueName, variable, help, isRepeatable: true, resolve };
+  return { valueName, variable, help: '', isRepeatable: true, resolve };
 }
 
 /** Resolves an option that may be given once. */

@@ -7,7 +7,6 @@ import {
   httpUrl,
   type Option,
   optional,
-  orInFile,
   Problem,
   plainText,
   setting,
@@ -58,8 +57,8 @@ export const callOptions = {
   json: flag('print one JSON document; without it, output to a pipe or file is JSON Lines'),
   curl: flag('print the request as a curl command, and do not send it'),
   'base-url': address,
-  'api-key': orInFile(
-    variableOnly(
+  'api-key': {
+    ...variableOnly(
       keyVariable,
       apiKey,
       'your API key, required without --curl; not a flag, because other users can see flags',
@@ -68,7 +67,8 @@ export const callOptions = {
         missing: 'is not set. Set it to your API key. A sandbox prints a demo key when it starts.',
       },
     ),
-  ),
+    hasFile: true,
+  },
 };
 
 /** Checks only the form; the service knows which keys exist. */

@@ -9,7 +9,6 @@ import {
   type Option,
   oneOf,
   optional,
-  orInFile,
   Problem,
   plainText,
   variableOnly,
@@ -34,7 +33,7 @@ const fromVariables = Object.fromEntries(
     const read = variable.endsWith('_KEY') ? apiKey : plainText(lengths.grantId);
     if (variable !== keyVariable) return [variable, variableOnly(variable, read, help)];
     const missing = 'is not set. Set it to an API key with both scopes.';
-    return [variable, orInFile(variableOnly(variable, read, help, { missing }))];
+    return [variable, { ...variableOnly(variable, read, help, { missing }), hasFile: true }];
   }),
 ) as Record<Variable, Option<string | undefined>>;
 

@@ -27,10 +27,9 @@ export function createRequestMetrics(
   slower: readonly number[] = [],
 ) {
   const seconds = [...durationsSeconds, ...slower];
-  const answers = new Map<string, Map<string | number, Answers>>();
+  const answers = new Map<string, Answers>();
   const durations = new Map<string, Record<Outcome, Histogram>>();
   for (const operation of [...ids, other]) {
-    answers.set(operation, new Map());
     durations.set(operation, {
       answered: createHistogram(seconds),
       refused: createHistogram(seconds),
@@ -39,15 +38,12 @@ export function createRequestMetrics(
   }
 
   function answersOf(operation: string, status: number, code: string | undefined): Answers {
-    const ofOperation = answers.get(operation)!;
-    // Codes of rejected lines have several statuses.
-    const isOfLines = code !== undefined && (status < 300 || status === 422);
-    const name = isOfLines ? `${status} ${code}` : (code ?? status);
-    let found = ofOperation.get(name);
+    const name = `${operation} ${status} ${code}`;
+    let found = answers.get(name);
     if (found === undefined) {
       const labels = { operation, status: String(status), ...(code !== undefined && { code }) };
       found = { labels, value: 0 };
-      ofOperation.set(name, found);
+      answers.set(name, found);
     }
     return found;
   }
@@ -72,9 +68,7 @@ export function createRequestMetrics(
     countShed: (target: string) =>
       count(operationOfPath.get(splitTarget(target).path), 503, 'SERVICE_UNAVAILABLE'),
     metrics: [
-      metricOf('partner_network_requests_total', () =>
-        [...answers.values()].flatMap((ofOperation) => [...ofOperation.values()]),
-      ),
+      metricOf('partner_network_requests_total', () => [...answers.values()]),
       metricOf('partner_network_request_duration_seconds', () =>
         [...durations].flatMap(([operation, histograms]) =>
           Object.entries(histograms).flatMap(([outcome, { read }]) => read({ operation, outcome })),

@@ -120,10 +120,6 @@ function createUsageCounter(writer: Pick<BatchWriter<UsageCount>, 'add' | 'waiti
     counts = new Map();
   }
 
-  function giveIfTaken(): void {
-    if (writer.waiting === 0) giveAll();
-  }
-
   return {
     /** Counts an answer. The code is that of the first error. */
     count(
@@ -141,7 +137,7 @@ function createUsageCounter(writer: Pick<BatchWriter<UsageCount>, 'add' | 'waiti
       }
       const from = toTime(hour * hourMs);
       counts.set(name, { from, partner_id: partnerId, key_id: id, operation, code, count: 1 });
-      timer ??= setInterval(giveIfTaken, receiptsBounds.usageWriteMs).unref();
+      timer ??= setInterval(() => writer.waiting === 0 && giveAll(), receiptsBounds.usageWriteMs).unref();
       if (counts.size >= receiptsBounds.usageCounts) giveAll();
     },
 

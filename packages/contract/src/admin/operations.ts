@@ -36,6 +36,8 @@ const customer = {
   path: '/customers/{customer_id}',
   pathParameters: { customer_id: lengths.customerId },
 };
+const grants: Subject = { ...customer, result: { list: 'grants', of: 'Grant', isPaged: false } };
+const erased: Subject = { ...customer, result: { of: 'Erasure' } };
 const grant: Subject = {
   path: `${customer.path}/grants/{id}`,
   pathParameters: { ...customer.pathParameters, id: lengths.grantId },
@@ -84,18 +86,18 @@ function put(subject: Subject, summary: string, bodies: readonly RecordSchema[],
   return operation('PUT', 'ADMIN', { ...subject, bodies, statuses: [200, 201] }, summary, errors);
 }
 
-/** Changes something that exists. Without a form, the body may have a reason. */
+/** Changes something that exists. Without required fields, the body may have a reason. */
 function change(
   subject: Subject,
   verb: string,
   role: AdminRole,
   summary: string,
-  body?: RecordSchema,
-  errors = [404],
+  errors: readonly number[],
+  required: Readonly<Record<string, FieldSchema>> = {},
 ) {
-  const bodies = [body ?? fields([], {})];
-  const changed = { ...subject, path: `${subject.path}/${verb}`, bodies, isBodyOptional: body === undefined };
-  return operation('POST', role, changed, summary, errors);
+  const names = Object.keys(required);
+  const body = { bodies: [fields(names, required)], isBodyOptional: names.length === 0 };
+  return operation('POST', role, { ...subject, path: `${subject.path}/${verb}`, ...body }, summary, errors);
 }
 
 const batchBody = {
@@ -169,8 +171,8 @@ export const adminOperations = {
   listPartners: list('/partners', 'partners', 'Partner', 'List partners'),
   getPartner: get(partner, 'Get a partner'),
   putPartner: put(partner, 'Create or rename a partner', [fields(['name'], { name: partnerName })]),
-  disablePartner: change(partner, 'disable', 'SUPPORT', 'Refuse all keys of a partner'),
-  enablePartner: change(partner, 'enable', 'ADMIN', 'Accept the keys of a disabled partner again'),
+  disablePartner: change(partner, 'disable', 'SUPPORT', 'Refuse all keys of a partner', [404]),
+  enablePartner: change(partner, 'enable', 'ADMIN', 'Accept the keys of a disabled partner again', [404]),
 
   listKeys: list('/keys', 'keys', 'Key', 'List keys, without their secrets', { partner_id }),
   getKey: get(key, 'Get a key, without its secret'),
@@ -204,14 +206,10 @@ export const adminOperations = {
       'gets the partner, name, scopes and lifetime of the old key, which works for `overlap_seconds` more.',
     result: { one: 'key', of: 'Key', secret: 'The key itself. It is shown only once.' },
   },
-  revokeKey: change(key, 'revoke', 'SUPPORT', 'Revoke a key for good'),
-  findKey: change(
-    keys,
-    'find',
-    'SUPPORT',
-    'Find the owner of a leaked key',
-    fields(['key'], { key: text(256, 'The whole key. It is never repeated.') }),
-  ),
+  revokeKey: change(key, 'revoke', 'SUPPORT', 'Revoke a key for good', [404]),
+  findKey: change(keys, 'find', 'SUPPORT', 'Find the owner of a leaked key', [404], {
+    key: text(256, 'The whole key. It is never repeated.'),
+  }),
 
   listGrants: list('/grants', 'grants', 'Grant', 'List the grants of a partner or a customer', {
     partner_id,
@@ -229,22 +227,11 @@ export const adminOperations = {
     ],
     [409],
   ),
-  revokeGrant: change(grant, 'revoke', 'SUPPORT', 'Revoke a grant for good'),
-  revokeGrants: change(
-    { ...customer, result: { list: 'grants', of: 'Grant', isPaged: false } },
-    'revoke-grants',
-    'SUPPORT',
-    'Revoke all grants of a customer for good',
-    undefined,
-    [],
-  ),
-  eraseCustomer: change(
-    { ...customer, result: { of: 'Erasure' } },
-    'erase',
-    'ADMIN',
-    "Delete a customer's balances and grants for good",
-    fields(['confirm'], { confirm: text(lengths.customerId, 'The customer id of the path.') }),
-  ),
+  revokeGrant: change(grant, 'revoke', 'SUPPORT', 'Revoke a grant for good', [404]),
+  revokeGrants: change(grants, 'revoke-grants', 'SUPPORT', 'Revoke all grants of a customer for good', []),
+  eraseCustomer: change(erased, 'erase', 'ADMIN', "Delete a customer's balances and grants for good", [404], {
+    confirm: text(lengths.customerId, 'The customer id of the path.'),
+  }),
 
   listAudit: list('/audit', 'entries', 'AuditEntry', 'List who changed what, newest first', {
     actor: filter('Only changes by this actor.', 256),

@@ -98,6 +98,17 @@ export type ParameterValues<O extends Parametrized> = {
 
 /** Reads all parameters, or refuses with the errors of known parameters in order, then of unknown ones. */
 export function parseParameters<O extends Parametrized>(operation: O, query: string): ParameterValues<O> {
+  const { values, errors } = readAll(operation, query);
+  if (errors.length > 0) throw new Refusal(errors);
+  return values as ParameterValues<O>;
+}
+
+/** The valid parameters of a request that was refused, for its receipt. */
+export function validParameters<O extends Parametrized>(operation: O, query: string) {
+  return readAll(operation, query).values as Partial<ParameterValues<O>>;
+}
+
+function readAll(operation: Parametrized, query: string) {
   const sent = splitQuery(query);
   const values: Record<string, string | number | undefined> = {};
   const errors: ErrorRecord[] = [];
@@ -110,7 +121,7 @@ export function parseParameters<O extends Parametrized>(operation: O, query: str
     if (typeof result === 'object') errors.push(errorRecord(result.code, factsOf(parameter), name));
     else values[name] = result;
   }
-  if (sent.size === 0 && errors.length === 0) return values as ParameterValues<O>;
+  if (sent.size === 0) return { values, errors };
 
   const known = Object.keys(operation.parameters);
   for (const name of [...sent.keys()].slice(0, maxErrors - errors.length)) {
@@ -123,21 +134,7 @@ export function parseParameters<O extends Parametrized>(operation: O, query: str
     errors.push(errorRecord('UNKNOWN_QUERY_PARAMETER', facts, field));
   }
 
-  if (errors.length > 0) throw new Refusal(errors);
-  return values as ParameterValues<O>;
-}
-
-/** The valid parameters of a request that was refused, for its receipt. */
-export function validParameters<O extends Parametrized>(
-  operation: O,
-  query: string,
-): Partial<ParameterValues<O>> {
-  const sent = splitQuery(query);
-  const valid = Object.entries(operation.parameters).flatMap(([name, parameter]) => {
-    const value = read(sent.get(name), parameter);
-    return typeof value === 'object' ? [] : [[name, value]];
-  });
-  return Object.fromEntries(valid);
+  return { values, errors };
 }
 
 interface Refused {

@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { httpBounds } from './bounds/http.ts';
 
 interface Manifest {
   readonly version: string;
@@ -35,14 +34,9 @@ export function openFileLimit(): number | undefined {
   return limit === undefined ? undefined : Number(limit);
 }
 
-/** The number of operator connections that fit into this limit of open files. */
-export function operatorsWithin(openFiles = Number.POSITIVE_INFINITY): number {
-  return Math.min(httpBounds.operationsConnections, Math.floor(openFiles * httpBounds.operatorsShare));
-}
-
-/** The number of client connections that fit into this limit of open files. */
-export function connectionsWithin(openFiles = Number.POSITIVE_INFINITY): number {
-  return Math.min(httpBounds.connections, Math.floor(openFiles * httpBounds.clientsShare));
+/** The number of connections that fit into a share of the open files, and `most` at most. */
+export function connectionsWithin(most: number, share: number, openFiles = openFileLimit()): number {
+  return Math.min(most, Math.floor((openFiles ?? Number.POSITIVE_INFINITY) * share));
 }
 
 const stops = ['SIGINT', 'SIGTERM'] as const;

@@ -1,5 +1,6 @@
 /** Texts: rules for every string that a client sends or an operator imports, and how texts are shown. */
 import { keyPattern, keyPrefixPattern } from '@partner-network/contract/environments';
+import type { FieldSchema } from '@partner-network/contract/records';
 
 const controlCharacter = /[\u0000-\u001f\u007f]/;
 
@@ -18,14 +19,8 @@ export function isDots(id: unknown): boolean {
   return id === '.' || id === '..';
 }
 
-interface TextSchema {
-  readonly type?: string;
-  readonly maxLength?: number | undefined;
-  readonly enum?: readonly string[] | undefined;
-}
-
 /** The code of the first rule that a text breaks: the rules for every string, then those of its schema. */
-export function brokenRule(text: string, { maxLength, enum: words }: TextSchema) {
+export function brokenRule(text: string, { maxLength, enum: words }: Partial<FieldSchema>) {
   if (!isCleanText(text)) return 'INVALID_CHARACTER';
   if (text === '') return 'VALUE_EMPTY';
   if (maxLength !== undefined && isLongerThan(text, maxLength)) return 'VALUE_TOO_LONG';

@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { httpBounds } from '../src/bounds/http.ts';
-import { connectionsWithin, openFileLimit, operatorsWithin } from '../src/process.ts';
+import { connectionsWithin, openFileLimit } from '../src/process.ts';
 
 test('fewer connections are allowed where fewer files may be open', () => {
-  assert.equal(connectionsWithin(1_024), 768);
-  assert.equal(connectionsWithin(1_048_576), httpBounds.connections);
-  assert.equal(connectionsWithin(undefined), httpBounds.connections);
-  assert.equal(operatorsWithin(1_024), 51);
-  assert.equal(operatorsWithin(1_048_576), httpBounds.operationsConnections);
-  assert.equal(operatorsWithin(undefined), httpBounds.operationsConnections);
+  const { connections, clientsShare, operationsConnections, operatorsShare } = httpBounds;
+  const clients = (openFiles: number) => connectionsWithin(connections, clientsShare, openFiles);
+  const operators = (openFiles: number) =>
+    connectionsWithin(operationsConnections, operatorsShare, openFiles);
+  assert.deepEqual([clients(1_024), operators(1_024)], [768, 51]);
+  const unlimited = Number.POSITIVE_INFINITY;
+  assert.deepEqual([clients(unlimited), operators(unlimited)], [connections, operationsConnections]);
 });
 
 test('on Linux, the limit of open files is what Node reports', () => {

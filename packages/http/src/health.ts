@@ -1,5 +1,6 @@
+import { httpBounds } from '@partner-network/common/bounds/http';
 import { type MetricRead, metric, readMetrics } from '@partner-network/common/observability/metric';
-import { openFileLimit, operatorsWithin } from '@partner-network/common/process';
+import { connectionsWithin } from '@partner-network/common/process';
 import { originOf } from '@partner-network/common/text';
 import type { Logger } from 'pino';
 import type { Exchange, Route } from './handle.ts';
@@ -61,7 +62,8 @@ export async function startHealth(
   const server = createHttpServer();
   // Probes come every few seconds: only their failures are logged.
   const site = { routes, log: log.child({}, { level: 'warn' }), notFound };
-  const { close } = serveSite(server, site, undefined, operatorsWithin(openFileLimit()));
+  const most = connectionsWithin(httpBounds.operationsConnections, httpBounds.operatorsShare);
+  const { close } = serveSite(server, site, undefined, most);
   const url = originOf(host, await listen(server, host, port, '--ops-port'));
   return {
     url,

@@ -1,5 +1,5 @@
 /** The API for partners, as its OpenAPI document and its reference show it. */
-import { type Environment, keyPrefixes } from '../environments.ts';
+import { keyPrefixes } from '../environments.ts';
 import { retryableStatuses } from '../errors.ts';
 import { brandsPerSecond, cursorLifetimeHours } from '../limits.ts';
 import { apiVersion, basePath, type ListingName, type ListingOperation, listings } from '../operations.ts';
@@ -7,17 +7,11 @@ import { scopeMeanings } from '../permissions.ts';
 import { capitalized } from '../sentence.ts';
 import type { Api } from './document.ts';
 import { listingTexts, samplesOf } from './listings.ts';
-import { headersIn, pageOf, refusalOf, type Setting } from './responses.ts';
+import { headersIn, type Place, pageOf, refusalOf, type Setting } from './responses.ts';
 import { schemas } from './schemas.ts';
 
 /** Requests per second of one partner. A listing without a rate is not limited. */
 export type Rates = Readonly<Partial<Record<ListingName, number>>>;
-
-/** A service that serves the document. */
-interface Place {
-  readonly environment: Environment;
-  readonly publicUrl: string;
-}
 
 /** Where the environments would be. Without variables: some tools use `https://{host}` literally. */
 const examplePlaces: readonly Place[] = [

@@ -12,10 +12,14 @@ import {
 import { type ApiRefusal, type ApiResponse, ref } from './document.ts';
 import { listingTexts } from './listings.ts';
 
-/** How a service is set up, for examples that are true of it. */
-export interface Setting {
+/** A service that serves the document. */
+export interface Place {
   readonly environment: Environment;
   readonly publicUrl: string;
+}
+
+/** How it is set up, for examples that are true of it. */
+export interface Setting extends Place {
   /** A listing that is limited, and its requests per second, for the examples of headers and of the 429. */
   readonly listing: ListingName;
   readonly rate: number;

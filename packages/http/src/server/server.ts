@@ -5,7 +5,7 @@ import { type AddressInfo, Server as ListenerOnly, type Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { httpBounds } from '@partner-network/common/bounds/http';
 import { OperatorError } from '@partner-network/common/errors';
-import { connectionsWithin, openFileLimit } from '@partner-network/common/process';
+import { connectionsWithin } from '@partner-network/common/process';
 import type { Logger } from 'pino';
 import { answer as answerByRoute, type Site } from '../handle.ts';
 import type { Overload } from '../overload.ts';
@@ -47,7 +47,7 @@ export function serveSite(
   server: Server,
   site: Site,
   overload?: Pick<Overload, 'begin'>,
-  mostConnections = connectionsWithin(openFileLimit()),
+  mostConnections = connectionsWithin(httpBounds.connections, httpBounds.clientsShare),
 ) {
   const { log, requests, answer = answerByRoute } = site;
   const connections = new Connections(server, mostConnections, log);

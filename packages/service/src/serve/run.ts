@@ -17,6 +17,7 @@ import { startHealth } from '@partner-network/http/health';
 import type { KeyOwner, Store } from '@partner-network/store/port';
 import type { Logger } from 'pino';
 import type { ServeSettings } from '../settings.ts';
+import type { Serving } from './service.ts';
 import type { openWorkers } from './workers/supervisor.ts';
 
 /** Opens the service and its operations address, and closes both after a stop signal. */
@@ -94,12 +95,6 @@ export function warnOfInstances({ otherInstances }: Pick<Store, 'otherInstances'
   return () => clearInterval(timer);
 }
 
-interface Draining {
-  drain(): void;
-  /** The number of unanswered requests, if it is known at once. */
-  unanswered?(): number;
-}
-
 /**
  * Drains after the signal, and resolves to the time of the signal when the service may close. SIGTERM comes
  * from a supervisor: wait for the drain delay, so that balancers notice. SIGINT comes from a person: close at
@@ -108,7 +103,7 @@ interface Draining {
 export async function drainOn(
   signal: Promise<NodeJS.Signals>,
   drainDelaySeconds: number,
-  service: Draining,
+  service: Pick<Serving, 'drain' | 'unanswered'>,
   log: Logger,
 ): Promise<number> {
   const name = await signal;

@@ -1,5 +1,10 @@
 import { httpBounds } from '@partner-network/common/bounds/http';
-import { type MetricRead, metric, readMetrics } from '@partner-network/common/observability/metric';
+import {
+  exposition,
+  type MetricRead,
+  metric,
+  readMetrics,
+} from '@partner-network/common/observability/metric';
 import { connectionsWithin } from '@partner-network/common/process';
 import { originOf } from '@partner-network/common/text';
 import type { Logger } from 'pino';
@@ -101,23 +106,4 @@ export function metricsRoute(read: () => Promise<readonly MetricRead[]>): Route 
     return reading;
   };
   return { answer };
-}
-
-function exposition(metrics: readonly MetricRead[]): string {
-  return `${metrics.map(metricText).join('\n\n')}\n`;
-}
-
-function metricText({ name, help, type, readings }: MetricRead): string {
-  const samples = readings.map(({ labels, value, part }) => {
-    const pairs = Object.entries(labels).map(
-      ([label, text]) => `${label}="${escaped(text).replaceAll('"', '\\"')}"`,
-    );
-    const braces = pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
-    return `${name}${part === undefined ? '' : `_${part}`}${braces} ${value}`;
-  });
-  return [`# HELP ${name} ${escaped(help)}`, `# TYPE ${name} ${type}`, ...samples].join('\n');
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
 }

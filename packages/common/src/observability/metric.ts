@@ -10,33 +10,42 @@ export interface Reading {
   readonly part?: 'bucket' | 'sum' | 'count';
 }
 
-interface Description {
-  /** The metrics of a process have the names that dashboards expect of every process. */
-  readonly name: `partner_network_${string}` | `process_${string}`;
-  readonly help: string;
-  readonly type: 'counter' | 'gauge' | 'histogram';
-}
-
 /** Numbers for operators, counted where something happens and read when they are scraped. */
-export interface Metric extends Description {
+export interface Metric {
+  readonly name: MetricName;
   read(): readonly Reading[];
 }
 
-/** A metric with its values, which can be sent from one process to another. */
-export interface MetricRead extends Description {
+/** The values of a metric in one process, which can be sent to another process. */
+export interface MetricRead {
+  readonly name: MetricName;
   readonly readings: readonly Reading[];
 }
 
 export function readMetrics(metrics: readonly Metric[]): MetricRead[] {
-  return metrics.map(({ read, ...description }) => ({ ...description, readings: read() }));
+  return metrics.map(({ name, read }) => ({ name, readings: read() }));
 }
 
-/** Joins the metrics of several processes: one metric for each name, with all readings. */
-export function joinedMetrics(metrics: readonly MetricRead[]): MetricRead[] {
-  return Object.values(Object.groupBy(metrics, ({ name }) => name)).map((same) => ({
-    ...same![0]!,
-    readings: same!.flatMap(({ readings }) => readings),
-  }));
+/** Metrics in the text format of Prometheus. The values of several processes become one metric. */
+export function exposition(metrics: readonly MetricRead[]): string {
+  const byName = Map.groupBy(metrics, ({ name }) => name);
+  const texts = Array.from(byName, ([name, same]) => metricText(name, same));
+  return `${texts.join('\n\n')}\n`;
+}
+
+function metricText(name: MetricName, processes: readonly MetricRead[]): string {
+  const { help, type } = metricCatalogue[name];
+  const readings = processes.flatMap((metric) => metric.readings);
+  const samples = readings.map(({ labels, value, part }) => {
+    const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escaped(text)}"`);
+    const braces = pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
+    return `${name}${part === undefined ? '' : `_${part}`}${braces} ${value}`;
+  });
+  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...samples].join('\n');
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('"', '\\"');
 }
 
 /** Reads one number, or a number for each value of the metric's label. */
@@ -50,8 +59,7 @@ export function metric(name: MetricName, read: ReadValues): Metric {
 
 /** A metric of the catalogue, read with its labels. */
 export function metricOf(name: MetricName, read: () => readonly Reading[]): Metric {
-  const { type, help } = metricCatalogue[name];
-  return { name, type, help, read };
+  return { name, read };
 }
 
 function readingsOf(values: ReturnType<ReadValues>, label: string): Reading[] {

@@ -3,11 +3,11 @@ import { test } from 'node:test';
 import { metricsRoute } from '../../../http/src/health.ts';
 import { exchangeOf } from '../../../testkit/fixtures/http.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
+import { metricCatalogue as helps } from '../../src/observability/catalogue.ts';
 import type { Metric } from '../../src/observability/metric.ts';
 import {
   buildInfo,
   createHistogram,
-  joinedMetrics,
   type MetricRead,
   watchThisProcess,
 } from '../../src/observability/metric.ts';
@@ -36,39 +36,35 @@ test('metrics are written in the text format of Prometheus, byte for byte', asyn
   for (const value of [0.05, 0.1, 0.2, 1, 7]) histogram.observe(value);
   const { text, headers } = await scrape([
     {
-      name: 'partner_network_waits_seconds',
-      help: 'Waits.',
-      type: 'histogram',
+      name: 'partner_network_request_duration_seconds',
       readings: histogram.read({ operation: 'x' }),
     },
     {
-      name: 'partner_network_things_total',
-      help: 'A "quoted" word,\na second line and a \\.',
-      type: 'counter',
+      name: 'partner_network_requests_total',
       readings: [
         { labels: { path: 'C:\\a "b"\nc', other: '' }, value: 1e21 },
         { labels: {}, value: Number.NaN },
       ],
     },
-    { name: 'partner_network_nothing', help: 'No readings.', type: 'gauge', readings: [] },
+    { name: 'partner_network_ready', readings: [] },
   ]);
   assert.equal(
     text,
-    String.raw`# HELP partner_network_waits_seconds Waits.
-# TYPE partner_network_waits_seconds histogram
-partner_network_waits_seconds_bucket{operation="x",le="0.1"} 2
-partner_network_waits_seconds_bucket{operation="x",le="1"} 4
-partner_network_waits_seconds_bucket{operation="x",le="+Inf"} 5
-partner_network_waits_seconds_sum{operation="x"} 8.35
-partner_network_waits_seconds_count{operation="x"} 5
+    String.raw`# HELP partner_network_request_duration_seconds ${helps.partner_network_request_duration_seconds.help}
+# TYPE partner_network_request_duration_seconds histogram
+partner_network_request_duration_seconds_bucket{operation="x",le="0.1"} 2
+partner_network_request_duration_seconds_bucket{operation="x",le="1"} 4
+partner_network_request_duration_seconds_bucket{operation="x",le="+Inf"} 5
+partner_network_request_duration_seconds_sum{operation="x"} 8.35
+partner_network_request_duration_seconds_count{operation="x"} 5
 
-# HELP partner_network_things_total A "quoted" word,\na second line and a \\.
-# TYPE partner_network_things_total counter
-partner_network_things_total{path="C:\\a \"b\"\nc",other=""} 1e+21
-partner_network_things_total NaN
+# HELP partner_network_requests_total ${helps.partner_network_requests_total.help}
+# TYPE partner_network_requests_total counter
+partner_network_requests_total{path="C:\\a \"b\"\nc",other=""} 1e+21
+partner_network_requests_total NaN
 
-# HELP partner_network_nothing No readings.
-# TYPE partner_network_nothing gauge
+# HELP partner_network_ready ${helps.partner_network_ready.help}
+# TYPE partner_network_ready gauge
 `,
   );
   assert.deepEqual(headers, [
@@ -78,19 +74,17 @@ partner_network_things_total NaN
 });
 
 test('readings of several processes under one name become one metric', async () => {
-  const description = { name: 'partner_network_things', help: 'Things.', type: 'gauge' } as const;
-  const alone = { ...description, readings: [{ labels: {}, value: 1 }] };
-  const numbered = { ...description, readings: [{ labels: { worker: '2' }, value: 3 }] };
-  const joined = joinedMetrics([alone, numbered]);
-  assert.match(
-    (await scrape(joined)).text,
-    /\npartner_network_things 1\npartner_network_things\{worker="2"\} 3\n$/,
-  );
+  const name = 'partner_network_ready';
+  const { text } = await scrape([
+    { name, readings: [{ labels: {}, value: 1 }] },
+    { name, readings: [{ labels: { worker: '2' }, value: 3 }] },
+  ]);
+  assert.match(text, /\npartner_network_ready 1\npartner_network_ready\{worker="2"\} 3\n$/);
 });
 
 /** The number of times that this process was late by more than these seconds. */
 function delays(metrics: readonly Metric[], seconds: string): number {
-  const readings = metrics.find(({ type }) => type === 'histogram')!.read();
+  const readings = metrics.find(({ name }) => name === 'partner_network_event_loop_delay_seconds')!.read();
   const upTo = (le: string) => readings.find(({ labels }) => labels.le === le)!.value;
   return upTo('+Inf') - upTo(seconds);
 }

@@ -5,7 +5,6 @@ import { receiptsBounds, serveBounds, tracingBounds } from '@partner-network/com
 import { postgresBounds } from '@partner-network/common/bounds/store';
 import { OperatorError } from '@partner-network/common/errors';
 import {
-  joinedMetrics,
   type MetricRead,
   type Reading,
   readMetrics,
@@ -62,7 +61,7 @@ export async function openWorkers(
       if (pool.size() === 0) throw new StoreUnavailable('No worker is running.');
       return store.ping();
     },
-    readMetrics: async () => joinedMetrics([...readMetrics(metrics), ...(await pool.metrics())]),
+    readMetrics: async () => [...readMetrics(metrics), ...(await pool.metrics())],
     drain: pool.drain,
   };
 }

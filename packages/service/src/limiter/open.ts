@@ -2,7 +2,7 @@ import { type Metric, metric, metricOf, type Reading } from '@partner-network/co
 import type { Environment } from '@partner-network/contract/environments';
 import type { ListingName } from '@partner-network/contract/operations';
 import type { Logger } from 'pino';
-import { createMemoryLimiter, type Limiter } from './rate-limit.ts';
+import { createMemoryLimiter, type Decided, type Limiter } from './rate-limit.ts';
 import type { RedisLink } from './redis/link.ts';
 import type { RedisAddress } from './redis/url.ts';
 
@@ -16,17 +16,21 @@ interface LimiterConfig {
   readonly instances?: number;
   /** The Redis through which instances count together. Without it each instance counts alone. */
   readonly redis?: RedisAddress | undefined;
+  /** Decides in another process, which counts for this one, too. */
+  readonly admit?: Decide | undefined;
 }
 
-export type OpenLimiters = Awaited<ReturnType<typeof openLimiters>>;
+export type Decide = (operation: ListingName, partnerId: string) => Promise<Decided>;
 
-export async function openLimiters({ environment, rates, instances = 1, redis }: LimiterConfig, log: Logger) {
+export async function openLimiters(config: LimiterConfig, log: Logger) {
+  const { environment, rates, instances = 1, redis, admit } = config;
   const limited = Object.entries(rates).filter(([, rate]) => rate > 0) as [ListingName, number][];
   const needsRedis = redis !== undefined && limited.length > 0;
   // A process without Redis does not load it.
   const shared = needsRedis ? await import('./redis/link.ts') : undefined;
   const link = await shared?.openRedisLink(redis!, environment, instances, log);
   const opened = limited.map(([operation, rate]): NamedLimiter => {
+    if (admit) return [operation, { ratePerSecond: rate, tallies: [], admit: (id) => admit(operation, id) }];
     const limiter = link && shared?.createRedisLimiter(link, environment, operation, rate);
     return [operation, limiter ?? createMemoryLimiter(rate)];
   });

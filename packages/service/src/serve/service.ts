@@ -11,7 +11,7 @@ import type { Store } from '@partner-network/store/port';
 import type { Logger } from 'pino';
 import { createKeyCache } from '../auth.ts';
 import { openCursors } from '../cursors.ts';
-import { type OpenLimiters, openLimiters } from '../limiter/open.ts';
+import { type Decide, openLimiters } from '../limiter/open.ts';
 import { listings } from '../listings.ts';
 import { createJournal } from '../receipts.ts';
 import { referenceRoutes, type Surroundings } from '../reference/routes.ts';
@@ -39,7 +39,7 @@ export interface Choices {
   /** A store that the caller has opened and closes. */
   readonly store?: Store;
   /** The rate limit of a worker without Redis, which its supervisor decides. */
-  readonly rateLimit?: OpenLimiters | undefined;
+  readonly admit?: Decide | undefined;
   readonly demoKey?: string;
   /** Wraps what answers the requests. */
   readonly wrap?: (site: Site, store: Store) => Promise<Site>;
@@ -70,7 +70,8 @@ export async function openService(
     choices.store ?? (await openStore(database, environment, { ...toServe, ...settings.storeOptions }));
   if (choices.store === undefined) opened.defer(store.close);
   logFileFailures(store, log);
-  const rateLimit = choices.rateLimit ?? (await openLimiters({ environment, rates, instances, redis }, log));
+  const { admit } = choices;
+  const rateLimit = await openLimiters({ environment, rates, instances, redis, admit }, log);
   opened.defer(rateLimit.close);
   const tracing = openTracing?.(settings.tracing!, environment, database.engine, log);
   opened.defer(async () => tracing?.close());

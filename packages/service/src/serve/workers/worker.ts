@@ -1,11 +1,9 @@
 import cluster from 'node:cluster';
 import { createLog } from '@partner-network/common/observability/log';
-import type { ListingName } from '@partner-network/contract/operations';
-import type { OpenLimiters } from '../../limiter/open.ts';
-import type { Limiter } from '../../limiter/rate-limit.ts';
+import type { Decide } from '../../limiter/open.ts';
 import type { ServeSettings } from '../../settings.ts';
 import { openService, type Serving } from '../service.ts';
-import { type Ask, openChannel } from './channel.ts';
+import { openChannel } from './channel.ts';
 
 /** Serves on the address that all workers share, until the supervisor says to stop. */
 export async function serveAsWorker(settings: ServeSettings): Promise<void> {
@@ -22,8 +20,10 @@ export async function serveAsWorker(settings: ServeSettings): Promise<void> {
 
   await using opened = new AsyncDisposableStack();
   opened.defer(leaveSupervisor);
-  const rateLimit = settings.redis === undefined ? limitersOfSupervisor(settings.rates, ask) : undefined;
-  serving = await openService(settings, createLog(settings.logLevel), opened, { rateLimit });
+  // All workers count together in the supervisor, or in Redis.
+  const askSupervisor: Decide = (operation, partnerId) => ask('admit', { operation, partnerId });
+  const admit = settings.redis === undefined ? askSupervisor : undefined;
+  serving = await openService(settings, createLog(settings.logLevel), opened, { admit });
   void draining.promise.then(serving.drain);
   await stopped.promise;
 }
@@ -32,19 +32,4 @@ export async function serveAsWorker(settings: ServeSettings): Promise<void> {
 function leaveSupervisor(): void {
   cluster.worker!.exitedAfterDisconnect = true;
   process.disconnect();
-}
-
-/** Limiters that ask the supervisor, so that all workers count together. */
-function limitersOfSupervisor(rates: ServeSettings['rates'], ask: Ask): OpenLimiters {
-  const limiterOf = (operation: ListingName, ratePerSecond: number): Limiter => ({
-    ratePerSecond,
-    tallies: [],
-    admit: (partnerId) => ask('admit', { operation, partnerId }),
-  });
-  const limited = (Object.entries(rates) as [ListingName, number][]).filter(([, rate]) => rate > 0);
-  return {
-    limiters: Object.fromEntries(limited.map(([name, rate]) => [name, limiterOf(name, rate)])),
-    metrics: [],
-    close: async () => {},
-  };
 }

@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test';
 import type { Span } from '../../../../testkit/fixtures/spans.ts';
 import { until } from '../../../../testkit/fixtures/until.ts';
 import { type WatchedLog, watchedLog } from '../../../../testkit/watch/logs.ts';
-import { type OpenLimiters, openLimiters } from '../../../src/limiter/open.ts';
+import { openLimiters } from '../../../src/limiter/open.ts';
 import type { Decided } from '../../../src/limiter/rate-limit.ts';
 import { parseRedisUrl } from '../../../src/limiter/redis/url.ts';
 
@@ -58,7 +58,7 @@ export async function openLimiterInstances(t: TestContext, url: string, count: n
   return limiters;
 }
 
-function sumOf({ metrics }: OpenLimiters, name: string, source?: string): number {
+function sumOf({ metrics }: Awaited<ReturnType<typeof openLimiters>>, name: string, source?: string): number {
   const readings = metrics.find((metric) => metric.name === `partner_network_limiter_${name}`)!.read();
   return readings.filter(({ labels }) => labels.source === source).reduce((sum, { value }) => sum + value, 0);
 }

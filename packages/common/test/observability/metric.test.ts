@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { metricsRoute } from '../../../http/src/health.ts';
 import { exchangeOf } from '../../../testkit/fixtures/http.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
-import { metricCatalogue as helps } from '../../src/observability/catalogue.ts';
+import { type MetricName, metricCatalogue } from '../../src/observability/catalogue.ts';
 import type { Metric } from '../../src/observability/metric.ts';
 import {
   buildInfo,
@@ -11,6 +11,8 @@ import {
   type MetricRead,
   watchThisProcess,
 } from '../../src/observability/metric.ts';
+
+const help = (name: MetricName) => `# HELP ${name} ${metricCatalogue[name].help}`;
 
 /** What a scrape answers: the body, and the headers that the route adds. */
 async function scrape(metrics: readonly MetricRead[]): Promise<{ text: string; headers: string[] }> {
@@ -50,7 +52,7 @@ test('metrics are written in the text format of Prometheus, byte for byte', asyn
   ]);
   assert.equal(
     text,
-    String.raw`# HELP partner_network_request_duration_seconds ${helps.partner_network_request_duration_seconds.help}
+    String.raw`${help('partner_network_request_duration_seconds')}
 # TYPE partner_network_request_duration_seconds histogram
 partner_network_request_duration_seconds_bucket{operation="x",le="0.1"} 2
 partner_network_request_duration_seconds_bucket{operation="x",le="1"} 4
@@ -58,12 +60,12 @@ partner_network_request_duration_seconds_bucket{operation="x",le="+Inf"} 5
 partner_network_request_duration_seconds_sum{operation="x"} 8.35
 partner_network_request_duration_seconds_count{operation="x"} 5
 
-# HELP partner_network_requests_total ${helps.partner_network_requests_total.help}
+${help('partner_network_requests_total')}
 # TYPE partner_network_requests_total counter
 partner_network_requests_total{path="C:\\a \"b\"\nc",other=""} 1e+21
 partner_network_requests_total NaN
 
-# HELP partner_network_ready ${helps.partner_network_ready.help}
+${help('partner_network_ready')}
 # TYPE partner_network_ready gauge
 `,
   );

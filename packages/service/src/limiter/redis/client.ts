@@ -1,7 +1,8 @@
 /** The driver's client of a Redis or a Redis Cluster, with the state of each server. */
 import { readFileSync } from 'node:fs';
-import { setTimeout as wait } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { limiterBounds } from '@partner-network/common/bounds/service';
+import { within } from '@partner-network/common/timeout';
 import type { Cluster, ClusterOptions, Redis, RedisOptions } from 'ioredis';
 import type { RedisAddress } from './url.ts';
 
@@ -55,10 +56,7 @@ export function createClient(
   const isAnswering = (name = '') => servers.get(name)?.isAnswering() === true;
   return {
     redis,
-    connect: () =>
-      Promise.race([redis.connect(), wait(limiterBounds.redisConnectMs, undefined, { ref: false })]).catch(
-        () => {},
-      ),
+    connect: () => within(limiterBounds.redisConnectMs, redis.connect(), Error).catch(() => {}),
     disconnect: () => {
       clearInterval(refreshing);
       redis.disconnect();
@@ -186,23 +184,16 @@ export function watchServer(
 }
 
 /** Resolves with Redis's reply, or with undefined if the reply is an error or takes over `redisBudgetMs`. */
-export function inTime<T>(reply: Promise<T>, onLate = () => {}): Promise<T | undefined> {
-  return new Promise((resolve) => {
-    let giveUp: NodeJS.Immediate | undefined;
-    const timer = setTimeout(() => {
-      // If this process was busy, the reply may already be in the socket. Node reads it before this runs.
-      giveUp = setImmediate(() => {
-        onLate();
-        resolve(undefined);
-      });
-    }, limiterBounds.redisBudgetMs);
-    const settle = (value?: T) => {
-      clearTimeout(timer);
-      clearImmediate(giveUp);
-      resolve(value);
-    };
-    reply.then(settle, () => settle());
-  });
+export async function inTime<T>(reply: Promise<T>, onLate = () => {}): Promise<T | undefined> {
+  const settled = reply.catch(() => undefined);
+  try {
+    return await within(limiterBounds.redisBudgetMs, settled, Error);
+  } catch {
+    // If this process was busy, the reply may already be in the socket. Node reads it before the next turn.
+    const late = Symbol();
+    const result = await Promise.race([settled, nextTurn(late)]);
+    return result === late ? void onLate() : (result as T | undefined);
+  }
 }
 
 /**

@@ -30,10 +30,12 @@ export function isOutcome(text: string): boolean {
   return outcomes.includes(text);
 }
 
+type UsedKey = Pick<KeyOnFile, 'id' | 'partnerId'>;
+
 /** The receipt of a response. It contains nothing of the response's body. */
 export function receiptOf(
   requestId: string,
-  key: Pick<KeyOnFile, 'id' | 'partnerId'>,
+  key: UsedKey,
   { customerId, grantId }: Access,
   outcome: string | undefined,
   nowMs: number,
@@ -122,12 +124,7 @@ function createUsageCounter(writer: Pick<BatchWriter<UsageCount>, 'add' | 'waiti
 
   return {
     /** Counts an answer. The code is that of the first error. */
-    count(
-      { id, partnerId }: Pick<KeyOnFile, 'id' | 'partnerId'>,
-      operation: string,
-      code = 'OK',
-      nowMs: number,
-    ): void {
+    count({ id, partnerId }: UsedKey, operation: string, code = 'OK', nowMs: number): void {
       const hour = Math.floor(nowMs / hourMs);
       const name = `${hour} ${operation} ${code} ${id}`;
       const counted = counts.get(name);

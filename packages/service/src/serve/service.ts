@@ -62,7 +62,7 @@ export async function openService(
   opened: AsyncDisposableStack,
   choices: Choices = {},
 ): Promise<Serving> {
-  const { environment, database, rates, instances, redis } = settings;
+  const { environment, database } = settings;
   const { host, port } = settings.listener;
   // Without a collector, OpenTelemetry is not loaded. Before the database, which a start may upgrade.
   const { openTracing } = settings.tracing ? await loadTracing() : {};
@@ -70,8 +70,7 @@ export async function openService(
     choices.store ?? (await openStore(database, environment, { ...toServe, ...settings.storeOptions }));
   if (choices.store === undefined) opened.defer(store.close);
   logFileFailures(store, log);
-  const { admit } = choices;
-  const rateLimit = await openLimiters({ environment, rates, instances, redis, admit }, log);
+  const rateLimit = await openLimiters({ ...settings, admit: choices.admit }, log);
   opened.defer(rateLimit.close);
   const tracing = openTracing?.(settings.tracing!, environment, database.engine, log);
   opened.defer(async () => tracing?.close());

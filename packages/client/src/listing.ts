@@ -2,7 +2,7 @@ import { pause } from './abortable.ts';
 import type { Answer } from './answer.ts';
 import { attemptOnce } from './attempt.ts';
 import { ApiError, PartnerNetworkError } from './errors.ts';
-import { type CallOptions, checkCall, isFromHook, type Settings } from './options.ts';
+import { type CallOptions, checkCall, HookFailure, type Settings } from './options.ts';
 import { createPace } from './pace.ts';
 import { createPageList, type PageList, type PageOf } from './page-list.ts';
 import { holdMsOf, withRetries } from './retry.ts';
@@ -40,7 +40,8 @@ export function createList<ListParams extends object, Page extends PageOf<Page>,
       try {
         return await withRetries(maxRetries, signal, (number) => attempt(url, number, signal, timeoutMs));
       } catch (error) {
-        if (error instanceof PartnerNetworkError && !isFromHook(error)) appendStack(error, caller);
+        if (error instanceof HookFailure) throw error.cause;
+        if (error instanceof PartnerNetworkError) appendStack(error, caller);
         throw error;
       }
     }

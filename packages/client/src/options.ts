@@ -161,8 +161,8 @@ function checkBaseUrl(baseUrl: string): string {
   );
 }
 
-/** Errors that hooks threw. They are not retried, even if a hook throws an error of this package. */
-const thrown = new WeakSet<Error>();
+/** Carries the error of a hook past retries and stacks, even if it is an error of this package. */
+export class HookFailure extends Error {}
 
 export async function callHook<Event>(
   hook: ((event: Event) => void | Promise<void>) | undefined,
@@ -170,12 +170,7 @@ export async function callHook<Event>(
 ): Promise<void> {
   try {
     await hook?.(event);
-  } catch (error) {
-    if (error instanceof Error) thrown.add(error);
-    throw error;
+  } catch (cause) {
+    throw new HookFailure('', { cause });
   }
-}
-
-export function isFromHook(error: unknown): boolean {
-  return error instanceof Error && thrown.has(error);
 }

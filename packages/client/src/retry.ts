@@ -1,6 +1,5 @@
 import { pause } from './abortable.ts';
 import { ApiError, ConnectionError, TimeoutError } from './errors.ts';
-import { isFromHook } from './options.ts';
 
 /** The first retry waits up to this long, each further one up to twice as long. */
 const backoffBaseMs = 500;
@@ -38,7 +37,6 @@ export async function withRetries<T>(
 }
 
 function isRetryable(error: unknown): boolean {
-  if (isFromHook(error)) return false;
   if (error instanceof ApiError) return retriedStatuses.includes(error.status);
   return error instanceof ConnectionError || error instanceof TimeoutError;
 }

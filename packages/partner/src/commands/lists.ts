@@ -44,28 +44,40 @@ function listCommand<R>(
     return Object.hasOwn(options, option) ? `--${option}` : undefined;
   }
 
+  /** Prints a JSON document of the shape of the service's answer, or a table on a terminal, or JSON Lines. */
   async function printPages(query: Query, values: Values<typeof callOptions>, output: Output) {
     const { all, json, 'base-url': address, 'api-key': apiKey } = values;
+    const { isTTY } = process.stdout;
     const waiting = createWaitingRemark(address.url, output);
     const { onRequest, onResponse } = waiting;
     const network = new PartnerNetwork({ apiKey: apiKey!, baseUrl: address.url, onRequest, onResponse });
     const list = network[name].list(query as never) as unknown as PageList<Page<R>, R>;
-    const printer = json ? createJsonPrinter(name, output) : createLinePrinter(name, columns, output);
+    const document = growingJson(output.write, `{"${name}":[`);
+    const linesOf = isTTY ? growingTable(columns, process.stdout) : jsonLines;
+    let count = 0;
     let last: Page<R> | undefined;
     try {
       for await (const page of all ? list.pages() : [list]) {
         waiting.stop();
-        await printer.add(page[name]!);
+        const records = page[name]!;
+        if (records.length > 0) await (json ? document.add(records) : output.write(linesOf(records)));
+        count += records.length;
         last = page;
       }
     } catch (error) {
       waiting.stop();
-      await printer.cut();
+      await document.cut();
       if (last !== undefined)
         output.remark('The output is incomplete: not all pages arrived. Run the command again.');
       throw explained(error, address, flagOf);
     }
-    await printer.end(last?.cursor);
+    const cursor = last?.cursor;
+    if (json) return document.end(cursor === undefined ? ']}' : `],"cursor":${jsonText(cursor)}}`);
+    const total = `${count.toLocaleString('en-US')} ${count === 1 ? name.slice(0, -1) : name}`;
+    if (isTTY) await output.write(count === 0 ? `No ${name}.\n` : `\n${total}.\n`);
+    // On standard error, so that the reader of a pipe does not take one page for all records.
+    const more = `There are more ${name}. --all lists every page, and --json prints the next cursor.`;
+    if (cursor !== undefined) output.remark(more);
   }
 
   return command({
@@ -84,33 +96,8 @@ function listCommand<R>(
   });
 }
 
-/** Prints one document of the same shape as the service's answer, page by page. */
-function createJsonPrinter(name: string, output: Output) {
-  const { add, cut, end } = growingJson(output.write, `{"${name}":[`);
-  const last = (cursor?: string) => (cursor === undefined ? ']}' : `],"cursor":${jsonText(cursor)}}`);
-  return { add, cut, end: (cursor?: string) => end(last(cursor)) };
-}
-
-/** Prints a table on a terminal, otherwise JSON Lines, page by page. */
-function createLinePrinter<R>(name: string, columns: readonly Column<R>[], output: Output) {
-  const { isTTY } = process.stdout;
-  const rows = growingTable(columns, process.stdout);
-  const lines = (records: readonly R[]) => records.map((record) => `${jsonText(record)}\n`).join('');
-  let count = 0;
-  return {
-    add: async (records: readonly R[]) => {
-      count += records.length;
-      if (records.length > 0) await output.write(isTTY ? rows(records) : lines(records));
-    },
-    cut: async () => {},
-    end: async (cursor?: string) => {
-      const total = `${count.toLocaleString('en-US')} ${count === 1 ? name.slice(0, -1) : name}`;
-      if (isTTY) await output.write(count === 0 ? `No ${name}.\n` : `\n${total}.\n`);
-      // On standard error, so that the reader of a pipe does not take one page for all records.
-      const more = `There are more ${name}. --all lists every page, and --json prints the next cursor.`;
-      if (cursor !== undefined) output.remark(more);
-    },
-  };
+function jsonLines(records: readonly unknown[]): string {
+  return records.map((record) => `${jsonText(record)}\n`).join('');
 }
 
 /** The call as a curl command for a POSIX shell. The key stays in its variable, so it is not shown. */

@@ -20,7 +20,7 @@ import { counted, echo } from '@partner-network/common/text';
 import { lengths } from '@partner-network/contract/limits';
 import { basePath } from '@partner-network/contract/operations';
 import { type Supplied, type Variable, variables } from '../conformance/probe.ts';
-import { type CaseResult, htmlOf } from '../conformance/report.ts';
+import { type CaseResult, failureOf, htmlOf } from '../conformance/report.ts';
 import { allCases, casesOf, runCases } from '../conformance/run.ts';
 import { Untestable } from '../conformance/send.ts';
 import { type Address, apiKey, foreignAnswer, keyVariable, tooLate, whyNoAnswer } from './call.ts';
@@ -81,7 +81,7 @@ export const conformance = command({
     const verdict = `${url} ${failed > 0 ? 'does not conform' : 'conforms'}`;
     const about = `Profile ${profile}, ${new Date().toUTCString()}`;
     writeReport(junit, junitXml(verdict, results.map(junitCase)));
-    writeReport(html, htmlOf([verdict, about, countsOf(results)], results, failureOf));
+    writeReport(html, htmlOf([verdict, about, countsOf(results)], results));
     for (const { id, status } of results)
       if (status === 'passed' && expectedFailures.has(id))
         output.remark(`${id} passed, although it is an expected failure. Remove it from the list.`);
@@ -127,10 +127,6 @@ function whyUntested({ cause: answer }: Untestable, address: Address): string[] 
     ];
   const remedy = `Check that ${keyVariable} is complete, belongs to this deployment and has both scopes.`;
   return [`${url} refused the key ${refused}`, remedy];
-}
-
-function failureOf({ expected, request, answer }: CaseResult): string {
-  return `Expected ${expected}\n\n${request}\n\n${answer}`;
 }
 
 function junitCase(result: CaseResult): JunitCase {

@@ -19,6 +19,11 @@ export interface CaseResult {
   readonly variable?: string;
 }
 
+/** What a failed case expected, sent and got. */
+export function failureOf({ expected, request, answer }: CaseResult): string {
+  return `Expected ${expected}\n\n${request}\n\n${answer}`;
+}
+
 const bounds = { characters: 4_000, textCharacters: 1_024, headers: 40, records: 5 };
 
 /** Headers whose values tell nothing about the deployment's data. */
@@ -117,11 +122,7 @@ pre { padding: .75rem; background: light-dark(#f4f6f9, #1c2027); white-space: pr
  * The report as one page that needs no network and no scripts: lines of text, and then the cases, first
  * those that failed.
  */
-export function htmlOf(
-  [verdict = '', ...lines]: readonly string[],
-  cases: readonly CaseResult[],
-  failureOf: (failed: CaseResult) => string,
-): string {
+export function htmlOf([verdict = '', ...lines]: readonly string[], cases: readonly CaseResult[]): string {
   const row = (result: CaseResult) => {
     const { id, section, title, status, variable, expected } = result;
     const needs = variable === undefined ? '' : `<br>Needs <code>${escaped(variable)}</code>`;

@@ -17,7 +17,6 @@ import { OperatorError } from '@partner-network/common/errors';
 import { echo } from '@partner-network/common/text';
 import { lengths, pageSize } from '@partner-network/contract/limits';
 import { sandboxAddress } from '@partner-network/contract/operations';
-import { fillIn } from '@partner-network/contract/sentence';
 
 export const keyVariable = 'PARTNER_NETWORK_API_KEY';
 export const addressVariable = 'PARTNER_NETWORK_BASE_URL';
@@ -136,49 +135,46 @@ export function foreignAnswer(what: string, { url, setBy }: Address): string[] {
 }
 
 /** Why no answer arrived, by the code of the system, of TLS or of fetch. */
-const connectionFailures = [
-  {
-    codes: /^ECONNREFUSED$/,
-    what: 'No service listens at {host}. Is it running?',
-    remedy: '{start}, or set {setBy} to the address of a running service.',
-  },
-  {
-    codes: /^(ENOTFOUND|EAI_AGAIN)$/,
-    what: 'The host {host} cannot be found.',
-    remedy: 'Check its spelling in {setBy}, and your network connection.',
-  },
-  {
-    codes: /^(EPROTO|ERR_SSL_)/,
-    what: '{host} does not answer with TLS.',
-    remedy: 'Check the port in {setBy}, and whether the address must begin with http://.',
-  },
-  {
-    codes: /CERT|SELF_SIGNED|UNABLE_TO_|ERR_TLS_/,
-    what: 'The TLS certificate of {host} is not trusted.',
-    remedy:
-      'Check the address in {setBy}. ' +
-      'For a private certificate authority, set NODE_EXTRA_CA_CERTS to the file with its certificate.',
-  },
-  {
-    codes: /^(ECONNRESET|EPIPE|UND_ERR_SOCKET|HPE_)/,
-    what: '{host} closed the connection without a complete answer.',
-    remedy:
-      'Run the command again. If it fails again, check whether the address in {setBy} must begin with https://.',
-  },
-  {
-    codes: /^/,
-    what: '{host} cannot be reached.',
-    remedy: 'Check the address in {setBy}, your network connection, and firewalls.',
-  },
-];
-
-export function whyNoAnswer(code: string, address: Address): string[] {
-  const { what, remedy } = connectionFailures.find(({ codes }) => codes.test(code))!;
-  const { url, setBy } = address;
+export function whyNoAnswer(code: string, { url, setBy }: Address): string[] {
+  const { host } = new URL(url);
   const start =
     url === sandboxAddress ? 'Start a sandbox with "npx partner-network sandbox"' : 'Start the service';
-  const facts = { host: new URL(url).host, setBy, start };
-  return [`${fillIn(what, facts)} (${code})`, fillIn(remedy, facts)];
+  const failures: readonly (readonly [codes: RegExp, what: string, remedy: string])[] = [
+    [
+      /^ECONNREFUSED$/,
+      `No service listens at ${host}. Is it running?`,
+      `${start}, or set ${setBy} to the address of a running service.`,
+    ],
+    [
+      /^(ENOTFOUND|EAI_AGAIN)$/,
+      `The host ${host} cannot be found.`,
+      `Check its spelling in ${setBy}, and your network connection.`,
+    ],
+    [
+      /^(EPROTO|ERR_SSL_)/,
+      `${host} does not answer with TLS.`,
+      `Check the port in ${setBy}, and whether the address must begin with http://.`,
+    ],
+    [
+      /CERT|SELF_SIGNED|UNABLE_TO_|ERR_TLS_/,
+      `The TLS certificate of ${host} is not trusted.`,
+      `Check the address in ${setBy}. ` +
+        'For a private certificate authority, set NODE_EXTRA_CA_CERTS to the file with its certificate.',
+    ],
+    [
+      /^(ECONNRESET|EPIPE|UND_ERR_SOCKET|HPE_)/,
+      `${host} closed the connection without a complete answer.`,
+      'Run the command again. ' +
+        `If it fails again, check whether the address in ${setBy} must begin with https://.`,
+    ],
+    [
+      /^/,
+      `${host} cannot be reached.`,
+      `Check the address in ${setBy}, your network connection, and firewalls.`,
+    ],
+  ];
+  const [, what, remedy] = failures.find(([codes]) => codes.test(code))!;
+  return [`${what} (${code})`, remedy];
 }
 
 /** Prints once, on a terminal, what the command waits for: the client retries silently. */

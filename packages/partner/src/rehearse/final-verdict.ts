@@ -9,21 +9,19 @@ type Promised = Verdict['promises'][number];
  * now is broken. `records` is the length of the whole listing.
  */
 export function finalVerdict(verdict: Verdict, resultFile: string, records: number): Verdict {
-  const ended = verdict.promises.map((promise): Promised => {
-    if (promise.verdict !== 'pending') return promise;
+  const walk = recordsOfWalk(verdict, records);
+  const promises = verdict.promises.map((promise): Promised => {
     const { name } = promise;
+    const isCount = name === 'counted-each-record-once' && walk !== undefined;
+    const judged = isCount ? judgeCount(resultFile, walk) : undefined;
+    if (judged !== undefined) return { ...promise, ...judged };
+    if (promise.verdict !== 'pending') return promise;
     // The others say what a client must not do. A program that did nothing has kept them.
     const isUndone = name === 'reached-the-last-page' || name === 'resumed';
     return isUndone
       ? { ...promise, verdict: 'broken' }
       : { name, verdict: 'kept', reason: keptReasons[name] };
   });
-  const walk = recordsOfWalk(verdict, records);
-  const promises = ended.map((promise) =>
-    promise.name === 'counted-each-record-once' && walk !== undefined
-      ? { ...promise, ...judgeCount(resultFile, walk) }
-      : promise,
-  );
   return { ...verdict, promises };
 }
 
@@ -34,13 +32,10 @@ function recordsOfWalk({ promises, requests }: Verdict, records: number): number
   if (end.reason === keptReasons[end.name]) return records;
   // The client had to stop. No page before that was cut off or sent to a walk that started again.
   const pages = requests.filter(({ method, status }) => method === 'GET' && status === 200);
-  const limits = [...new Set(pages.map(({ path }) => path))].map((path) =>
-    Number(/[?&]limit=(\d+)/.exec(path)?.[1] ?? pageSize.default),
-  );
-  return Math.min(
-    records,
-    limits.reduce((sum, limit) => sum + limit, 0),
-  );
+  let sent = 0;
+  for (const path of new Set(pages.map(({ path }) => path)))
+    sent += Number(/[?&]limit=(\d+)/.exec(path)?.[1] ?? pageSize.default);
+  return Math.min(records, sent);
 }
 
 /** Compares what the program wrote with the walk. A program that wrote no file is not judged. */

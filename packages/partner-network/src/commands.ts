@@ -12,82 +12,81 @@ export interface Entry {
 /** The commands that a file exports. The file is loaded only when one of them runs. */
 function from<File extends Readonly<Record<keyof File, Command>>>(
   load: () => Promise<File>,
-  named: Readonly<Record<keyof File, readonly [name: string, summary: string, ...endsOfExamples: string[]]>>,
+  named: Readonly<Record<keyof File, readonly [name: string, summary: string]>>,
 ): Entry[] {
   const exported = Object.keys(named) as (keyof File)[];
   return exported.map((key) => {
-    const [name, summary, ...ends] = named[key];
-    const examples = ends.map((end) => `partner-network ${name} ${end}`.trimEnd());
+    const [name, summary] = named[key];
+    const examples = (ends[name] ?? []).map((end) => `partner-network ${name} ${end}`.trimEnd());
     return { name, summary, examples, load: async () => (await load())[key] };
   });
 }
+
+/** What follows the name of a command in the examples of its help. */
+const ends: Readonly<Record<string, readonly string[]>> = {
+  sandbox: ['', '--port 9000 --data /tmp/sandbox'],
+  rehearse: [
+    '-- node sync-brands.js',
+    '--listing balances --junit report.xml -- python3 balances.py',
+    '--scenario rate-limited --scenario torn -- ./walk.sh',
+    '',
+  ],
+  'brands list': ['--limit 5', '--all --json'],
+  'balances list': ['--customer CUSTOMER_1001', '--customer CUSTOMER_1001 --grant-id GRANT_1001'],
+  conformance: ['https://network.example/network/v1', 'http://127.0.0.1:8080/network/v1 --html report.html'],
+  serve: ['--public-url https://network.example', '--environment sandbox --port 8081 --ops-port 9093'],
+  admin: ['--port 8090'],
+  roles: ['--json'],
+  ready: ['--ops-port 9091', '--wait 60'],
+  'keys create': ['--partner PARTNER_1 --scope BRANDS_READ'],
+  'admin-keys create': ['--name support-ana --role SUPPORT', '--name balances-feed --role INGEST --json'],
+  'grants revoke': ['GRANT_1', '--customer CUSTOMER_1 --all'],
+  'import brands': [
+    'brands.csv --partner PARTNER_1 --dry-run',
+    'brands.jsonl --undo-file undo.jsonl',
+    'undo.jsonl --overwrite',
+  ],
+  'import balances': [
+    'balances.csv --dry-run',
+    'balances.csv --undo-file undo.jsonl',
+    'undo.jsonl --overwrite',
+    '- --follow --rejected-file rejected.jsonl',
+  ],
+  'import grants': ['grants.jsonl --dry-run'],
+  'audit list': ['--since 24h', '--target PARTNER_1 --json'],
+  'usage list': ['--partner PARTNER_1 --since 24h', '--by day --since 30d --json'],
+};
 
 /** The commands of each file, under the headings of the help. */
 const files: Readonly<Record<string, readonly Entry[][]>> = {
   'For partners, with an API key': [
     from(() => import('@partner-network/operator/commands/sandbox'), {
-      sandbox: [
-        'sandbox',
-        'Run a sandbox with demo data and a demo key (start here)',
-        '',
-        '--port 9000 --data /tmp/sandbox',
-      ],
+      sandbox: ['sandbox', 'Run a sandbox with demo data and a demo key (start here)'],
     }),
     from(() => import('@partner-network/partner/rehearse/rehearse'), {
-      rehearse: [
-        'rehearse',
-        'Run your program against failures, and see whether it copes',
-        '-- node sync-brands.js',
-        '--listing balances --junit report.xml -- python3 balances.py',
-        '--scenario rate-limited --scenario torn -- ./walk.sh',
-        '',
-      ],
+      rehearse: ['rehearse', 'Run your program against failures, and see whether it copes'],
     }),
     from(() => import('@partner-network/partner/commands/lists'), {
-      listBrands: ['brands list', 'List your brands', '--limit 5', '--all --json'],
-      listBalances: [
-        'balances list',
-        "List a customer's balances",
-        '--customer CUSTOMER_1001',
-        '--customer CUSTOMER_1001 --grant-id GRANT_1001',
-      ],
+      listBrands: ['brands list', 'List your brands'],
+      listBalances: ['balances list', "List a customer's balances"],
     }),
     from(() => import('@partner-network/partner/commands/conformance'), {
-      conformance: [
-        'conformance',
-        'Check over HTTP whether a deployment follows the specification',
-        'https://network.example/network/v1',
-        'http://127.0.0.1:8080/network/v1 --html report.html',
-      ],
+      conformance: ['conformance', 'Check over HTTP whether a deployment follows the specification'],
     }),
   ],
   'For operators, to run the service': [
     from(() => import('@partner-network/operator/commands/serve'), {
-      serve: [
-        'serve',
-        'Serve the API, for production or as a sandbox',
-        '--public-url https://network.example',
-        '--environment sandbox --port 8081 --ops-port 9093',
-      ],
+      serve: ['serve', 'Serve the API, for production or as a sandbox'],
     }),
     from(() => import('@partner-network/operator/commands/admin'), {
-      admin: [
-        'admin',
-        'Serve the administrative API and its console, to send data and manage access',
-        '--port 8090',
-      ],
+      admin: ['admin', 'Serve the administrative API and its console, to send data and manage access'],
     }),
     from(() => import('@partner-network/operator/commands/schema'), {
       migrate: ['migrate', 'Create the database, or update its schema'],
-      printRoles: ['roles', 'Print the SQL of the database roles for Postgres', '--json'],
+      printRoles: ['roles', 'Print the SQL of the database roles for Postgres'],
     }),
     from(() => import('@partner-network/operator/commands/ready'), {
-      ready: [
-        'ready',
-        'Exit with status 0 if an instance is ready, for health checks',
-        '--ops-port 9091',
-        '--wait 60',
-      ],
+      ready: ['ready', 'Exit with status 0 if an instance is ready, for health checks'],
     }),
     from(() => import('@partner-network/operator/commands/doctor'), {
       doctor: ['doctor', 'Check what serve needs, and say how to fix each finding'],
@@ -109,11 +108,7 @@ const files: Readonly<Record<string, readonly Entry[][]>> = {
       renamePartner: ['partners rename', 'Change the name of a partner'],
     }),
     from(() => import('@partner-network/operator/commands/keys'), {
-      createKey: [
-        'keys create',
-        'Create an API key, which is shown only once',
-        '--partner PARTNER_1 --scope BRANDS_READ',
-      ],
+      createKey: ['keys create', 'Create an API key, which is shown only once'],
       listKeys: ['keys list', 'List the keys of one partner or of all, without their secrets'],
       findKey: ['keys find', 'Find the owner of a leaked key, without printing the key'],
       revokeKey: ['keys revoke', 'Revoke a key for good'],
@@ -121,8 +116,6 @@ const files: Readonly<Record<string, readonly Entry[][]>> = {
       createAdminKey: [
         'admin-keys create',
         'Create a key of the administrative service, which is shown only once',
-        '--name support-ana --role SUPPORT',
-        '--name balances-feed --role INGEST --json',
       ],
       listAdminKeys: ['admin-keys list', 'List the administrative keys, without their secrets'],
       revokeAdminKey: ['admin-keys revoke', 'Revoke an administrative key for good'],
@@ -134,33 +127,15 @@ const files: Readonly<Record<string, readonly Entry[][]>> = {
     from(() => import('@partner-network/operator/commands/grants'), {
       createGrant: ['grants create', "Let a partner read a customer's balances"],
       listGrants: ['grants list', 'List the grants of a partner or a customer'],
-      revokeGrant: [
-        'grants revoke',
-        'Revoke a grant, or all grants of a customer, for good',
-        'GRANT_1',
-        '--customer CUSTOMER_1 --all',
-      ],
+      revokeGrant: ['grants revoke', 'Revoke a grant, or all grants of a customer, for good'],
       eraseCustomer: ['customers erase', "Delete a customer's balances and grants for good"],
     }),
   ],
   'For operators, to move and check data': [
     from(() => import('@partner-network/operator/commands/import/import'), {
-      importBrands: [
-        'import brands',
-        'Import brands from a file',
-        'brands.csv --partner PARTNER_1 --dry-run',
-        'brands.jsonl --undo-file undo.jsonl',
-        'undo.jsonl --overwrite',
-      ],
-      importBalances: [
-        'import balances',
-        'Import balances from a file',
-        'balances.csv --dry-run',
-        'balances.csv --undo-file undo.jsonl',
-        'undo.jsonl --overwrite',
-        '- --follow --rejected-file rejected.jsonl',
-      ],
-      importGrants: ['import grants', 'Import grants from a file', 'grants.jsonl --dry-run'],
+      importBrands: ['import brands', 'Import brands from a file'],
+      importBalances: ['import balances', 'Import balances from a file'],
+      importGrants: ['import grants', 'Import grants from a file'],
     }),
     from(() => import('@partner-network/operator/commands/move'), {
       importErasures: ['import erasures', 'Repeat the erasures of another database'],
@@ -177,22 +152,12 @@ const files: Readonly<Record<string, readonly Entry[][]>> = {
   ],
   'For operators, to audit changes and requests for balances': [
     from(() => import('@partner-network/operator/commands/audit'), {
-      listAudit: [
-        'audit list',
-        'List who changed what, newest first',
-        '--since 24h',
-        '--target PARTNER_1 --json',
-      ],
+      listAudit: ['audit list', 'List who changed what, newest first'],
     }),
     from(() => import('@partner-network/operator/commands/receipts-and-usage'), {
       listReceipts: ['receipts list', 'List who requested whose balances, newest first'],
       pruneReceipts: ['receipts prune', 'Delete old receipts'],
-      listUsage: [
-        'usage list',
-        'List how many answers each key got, by operation and code, newest first',
-        '--partner PARTNER_1 --since 24h',
-        '--by day --since 30d --json',
-      ],
+      listUsage: ['usage list', 'List how many answers each key got, by operation and code, newest first'],
       pruneUsage: ['usage prune', 'Delete old counts of answers'],
     }),
   ],

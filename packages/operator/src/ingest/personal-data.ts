@@ -10,9 +10,6 @@ import { holdsCardNumber, holdsPhoneNumber, holdsSocialSecurityNumber } from './
 export const personalDataPolicies = ['allow', 'warn', 'reject'] as const;
 export type PersonalDataPolicy = (typeof personalDataPolicies)[number];
 
-/** Digits of the shortest phone number; the other kinds have more. */
-const minDigits = 7;
-
 /** The kind of personal data that a text seems to contain, worded for a message. */
 export function findPersonalData(text: string): string | undefined {
   if (isClearlyHarmless(text)) return undefined;
@@ -50,28 +47,15 @@ function wordsOf(key: string): string {
 }
 
 /**
- * A quick test that passes most texts: ASCII without @ and %, and without seven digits that have only spaces
- * and ()*+,-./ between them. Takes 0.4 us; the patterns take 4 us.
+ * A character beyond printable ASCII, @ or %, or seven digits with only spaces and ()*+,-./ between them. The
+ * shortest phone number has seven; the other kinds have more.
  */
-function isClearlyHarmless(text: string): boolean {
-  let digits = 0;
-  for (let index = 0; index < text.length; index += 1) {
-    const code = text.charCodeAt(index);
-    if (code >= 0x30 && code <= 0x39) {
-      digits += 1;
-      if (digits === minDigits) return false;
-    } else if (code === atSign || code === percentSign || code < space || code > tilde) return false;
-    else if (code !== space && (code < openingParenthesis || code > slash)) digits = 0;
-  }
-  return true;
-}
+const suspicious = /[^ -~]|[@%]|(?:[0-9][ (-/]*){7}/;
 
-const space = 0x20;
-const percentSign = 0x25;
-const openingParenthesis = 0x28;
-const slash = 0x2f;
-const atSign = 0x40;
-const tilde = 0x7e;
+/** A quick test that passes most texts. Takes 0.4 us; the patterns take 4 us. */
+function isClearlyHarmless(text: string): boolean {
+  return !suspicious.test(text);
+}
 
 const beyondAscii = /[^\u0020-\u007e]/;
 /** Invisible characters, such as a zero-width space, and the frame of a keycap emoji. */

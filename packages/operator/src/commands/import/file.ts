@@ -11,7 +11,7 @@ import { hasFailed, type ImportOptions, importRecords } from '../../ingest/impor
 import { readJsonLines } from '../../ingest/json.ts';
 import { openRejectedFile, openUndoFile } from '../../ingest/output-files.ts';
 import { kinds } from '../../ingest/record-check.ts';
-import { bytesOf, requireInput, sizeOf, sourceName, spooled, standardInput } from './input.ts';
+import { bytesOf, sizeOf, sourceName, spooled, standardInput } from './input.ts';
 
 const newline = 0x0a;
 
@@ -43,7 +43,6 @@ export async function importFile(
   const interrupted = (signal: NodeJS.Signals) =>
     new InterruptedError('Interrupted: nothing was written.', signal);
   opened.defer(onStop((signal) => stop.abort(interrupted(signal))));
-  await requireInput(file);
   const path = file === standardInput ? undefined : file;
   const rejectedFile = rejectedPath === undefined ? undefined : openRejectedFile(rejectedPath, path);
   opened.defer(() => rejectedFile?.close());

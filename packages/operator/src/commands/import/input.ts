@@ -60,14 +60,6 @@ function cannotRead(file: string, error: unknown): OperatorError {
   return new OperatorError(`Cannot read ${file}: ${known[code] ?? message}.`, { cause: error });
 }
 
-/** Throws if the input does not exist: a file with its name must not be created instead. */
-export async function requireInput(file: string): Promise<void> {
-  if (file === standardInput) return;
-  await stat(file).catch((error) => {
-    throw cannotRead(file, error);
-  });
-}
-
 /** Copies an input that can be read only once into a temporary file, which `opened` removes. */
 export async function spooled(
   file: string,
@@ -97,8 +89,11 @@ export async function firstTextOf(file: string, bytes: number): Promise<string> 
   return Buffer.concat(chunks).toString('utf8', 0, bytes);
 }
 
-/** The size of a file; undefined for a pipe, or for a file that cannot be read, which `bytesOf` reports. */
+/** The size of a file; undefined for a pipe. Throws if there is no such file: none may be created instead. */
 export async function sizeOf(file: string): Promise<number | undefined> {
-  const stats = file === standardInput ? undefined : await stat(file).catch(() => undefined);
-  return stats?.isFile() ? stats.size : undefined;
+  if (file === standardInput) return undefined;
+  const stats = await stat(file).catch((error) => {
+    throw cannotRead(file, error);
+  });
+  return stats.isFile() ? stats.size : undefined;
 }

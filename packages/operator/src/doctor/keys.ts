@@ -1,6 +1,7 @@
 import { doctorBounds } from '@partner-network/common/bounds/operator';
 import { cursorsBounds } from '@partner-network/common/bounds/service';
 import { asOne, type Finding, failed, ok, warning } from '@partner-network/common/finding';
+import { counted } from '@partner-network/common/text';
 import { toTime } from '@partner-network/common/times';
 import type { Inspection } from '@partner-network/store/inspection';
 import { expiringAdminKeys, expiringKeys, replacedKeys } from '@partner-network/store/sql/keys';
@@ -11,10 +12,14 @@ const dayMs = 86_400_000;
 const within = `within ${doctorBounds.expiryWarningMs / dayMs} days`;
 
 export async function checkKeys(opened: Inspection, nowMs: number): Promise<Finding> {
+  const remedy =
+    'Replace each key with "partner-network keys rotate KEY_ID", and give the new key to the partner.';
+  const ofAdmin = 'Replace each administrative key with "partner-network admin-keys rotate ID".';
   const findings = [
-    await checkExpiry(opened, nowMs),
+    await checkExpiry(opened, nowMs, expiringKeys, 'key', remedy),
     await checkReplaced(opened, nowMs),
-    await checkAdminKeys(opened, nowMs),
+    // The role of `serve` may not read them.
+    await checkExpiry(opened, nowMs, expiringAdminKeys, 'administrative key', ofAdmin).catch(() => undefined),
   ].filter((finding) => finding !== undefined);
   return findings.length === 0 ? ok(`No key expires ${within}.`) : asOne(findings);
 }
@@ -46,36 +51,23 @@ function listed(keys: readonly Row[], count: number, times: (key: Row) => string
   return texts.join('; ');
 }
 
-/** Administrative keys that will stop working. */
-async function checkAdminKeys({ rows }: Inspection, nowMs: number): Promise<Finding | undefined> {
-  const times = [toTime(nowMs), toTime(nowMs + doctorBounds.expiryWarningMs)];
-  // The role of `serve` may not read them.
-  const found = await rows(expiringAdminKeys, ...times).catch(() => []);
+/** Keys that will stop working. */
+async function checkExpiry(
+  { rows }: Inspection,
+  nowMs: number,
+  expiring: string,
+  noun: string,
+  remedy: string,
+): Promise<Finding | undefined> {
+  const found = await rows(expiring, toTime(nowMs), toTime(nowMs + doctorBounds.expiryWarningMs));
   if (found[0] === undefined) return undefined;
   const count = Number(found[0].count);
-  const expire = count === 1 ? '1 administrative key expires' : `${count} administrative keys expire`;
-  return warning(
-    `${expire} ${within}: ${listed(found, count, ({ expires_at }) => String(expires_at))}.`,
-    'Replace each administrative key with "partner-network admin-keys rotate ID".',
-  );
-}
-
-async function checkExpiry({ rows }: Inspection, nowMs: number): Promise<Finding | undefined> {
-  const found = await rows(expiringKeys, toTime(nowMs), toTime(nowMs + doctorBounds.expiryWarningMs));
-  if (found[0] === undefined) return undefined;
-  const count = Number(found[0].count);
-  const keys = listed(
-    found,
-    count,
-    ({ expires_at, is_replaced }) => `${expires_at}${is_replaced === 1 ? ' (replaced)' : ''}`,
-  );
-  const expire = `${count === 1 ? '1 key expires' : `${count} keys expire`} ${within}`;
+  const expire = `${counted(count, noun)} ${count === 1 ? 'expires' : 'expire'} ${within}`;
+  const time = (key: Row) => `${key.expires_at}${key.is_replaced === 1 ? ' (replaced)' : ''}`;
+  const keys = listed(found, count, time);
   // Keys without a replacement come first.
   if (found[0].is_replaced === 1) return ok(`${expire}, and a newer key exists: ${keys}.`);
-  return warning(
-    `${expire}: ${keys}.`,
-    'Replace each key with "partner-network keys rotate KEY_ID", and give the new key to the partner.',
-  );
+  return warning(`${expire}: ${keys}.`, remedy);
 }
 
 export async function checkCursorKeys({ rows }: Inspection, nowMs: number): Promise<Finding> {

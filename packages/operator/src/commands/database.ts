@@ -64,6 +64,8 @@ interface DatabaseCommand<O extends Options, C = Context<O>>
   extends Pick<Syntax<O & typeof commonOptions>, 'arguments' | 'conflicts'>,
     Pick<Command, 'ifFailed'> {
   readonly options?: O;
+  /** The flag --json, if it does not mean one document. */
+  readonly json?: Option<boolean>;
   /** The role of the database that the command needs; `network_support` if absent, which reads. */
   readonly role?: RoleName | 'owner';
   /** How the database is opened. */
@@ -88,7 +90,7 @@ export function onDatabase<O extends Options = Record<never, never>>(
   return command({
     arguments: definition.arguments,
     ifFailed: definition.ifFailed,
-    options: { ...(definition.options as O), ...commonOptions },
+    options: { ...(definition.options as O), ...commonOptions, json: definition.json ?? commonOptions.json },
     conflicts: (values, words) => definition.conflicts?.(values, words) ?? [],
     run: async (values, words, output) => {
       const common = values as Values<typeof commonOptions>;

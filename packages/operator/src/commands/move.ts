@@ -1,7 +1,7 @@
 /** Moves records, erasures, and partners with their keys from one database to another. */
 
 import { ingestBounds } from '@partner-network/common/bounds/operator';
-import { type Command, type Output, shownJson } from '@partner-network/common/command-line/command';
+import { type Command, jsonText, type Output, shownJson } from '@partner-network/common/command-line/command';
 import { flag, optional } from '@partner-network/common/command-line/options';
 import { OperatorError } from '@partner-network/common/errors';
 import { counted } from '@partner-network/common/text';
@@ -14,9 +14,13 @@ import { changing, explainConflict, onDatabase, partnerId } from './database.ts'
 import { bytesOf } from './import/input.ts';
 import { remarkErrors } from './import/report.ts';
 
+/** One document of JSON could not be read line by line. */
+const json = flag('no effect: the output is always JSON Lines');
+
 function exporting(kind: ExportSelection['kind']): Command {
-  const exported = onDatabase({
+  return onDatabase({
     role: 'network_operate',
+    json,
     options: {
       ...(kind === 'brands' && {
         partner: optional('ID', partnerId, 'only brands of this partner; without it, all brands'),
@@ -29,7 +33,7 @@ function exporting(kind: ExportSelection['kind']): Command {
       try {
         await store.exportRecords({ kind, partnerId: partner }, async (lines) => {
           isStarted = true;
-          await output.write(lines);
+          await output.write(shownJson(lines));
         });
       } catch (error) {
         // A file with only some of the records looks complete.
@@ -39,7 +43,6 @@ function exporting(kind: ExportSelection['kind']): Command {
       if (!isStarted) remarkNothing(output, partner === undefined ? kind : `brands of partner ${partner}`);
     },
   });
-  return printingLines(exported);
 }
 
 export const exportBrands = exporting('brands');
@@ -47,16 +50,15 @@ export const exportBalances = exporting('balances');
 export const exportGrants = exporting('grants');
 export const exportErasures = exporting('erasures');
 
-export const exportPartners = printingLines(
-  onDatabase({
-    run: async ({ store, output }) => {
-      const partners = await store.partnersWithKeys();
-      if (partners.length === 0) remarkNothing(output, 'partners');
-      for (const partner of partners)
-        await output.write(`${JSON.stringify({ environment: store.environment, ...partner })}\n`);
-    },
-  }),
-);
+export const exportPartners = onDatabase({
+  json,
+  run: async ({ store, output }) => {
+    const partners = await store.partnersWithKeys();
+    if (partners.length === 0) remarkNothing(output, 'partners');
+    for (const partner of partners)
+      await output.write(`${jsonText({ environment: store.environment, ...partner })}\n`);
+  },
+});
 
 export const importPartners = changing('partners import', {
   arguments: [{ name: 'FILE', help: 'output of "partners export", or - for standard input' }],
@@ -124,16 +126,6 @@ async function readWholeFile<Record>(
   }
   if (rejected === 0) return records;
   throw new OperatorError(`Nothing was written: ${counted(rejected, 'line')} rejected. ${remedy}`);
-}
-
-/** A command that prints JSON Lines with and without --json: one document could not be read line by line. */
-function printingLines(printed: Command): Command {
-  return {
-    ...printed,
-    options: { ...printed.options, json: flag('no effect: the output is always JSON Lines') },
-    run: (values, words, output) =>
-      printed.run(values, words, { ...output, write: (lines) => output.write(shownJson(lines)) }),
-  };
 }
 
 /** An empty export may come from the wrong database, so the operator is warned. */

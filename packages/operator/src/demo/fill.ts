@@ -121,17 +121,14 @@ export async function fillWithHistory(store: Store, by: Author, nowMs: number): 
   const begin = Math.max(written, end - mostHours);
   if (begin >= end) return;
   await store.addAudit(by, 'usage', { source: 'demo data', until: toTime(end * hourMs) });
-  // A day at a time, so that requests are answered meanwhile. The newest day matters most.
-  for (let until = end; until > begin; until -= dayHours) {
-    const sent = countsOf(Math.max(begin, until - dayHours), until, until === end);
-    await store.recordUsage(sent.map(({ usage }) => usage));
-    if (until < end) continue;
-    // Only of the newest day: all days would have about 15,000 receipts.
-    await store.recordReceipts(sent.flatMap((counts) => receiptsOf(counts, nowMs)));
-    const used = sent.filter(({ usage }) => usage.code === 'OK').map(({ usage }) => usage.key_id);
-    const usedAt = toTime(Math.floor(nowMs / minuteMs) * minuteMs);
-    await store.recordKeyUses([...new Set(used)].map((keyId) => ({ keyId, usedAt })));
-  }
+  const sent = countsOf(begin, end);
+  await store.recordUsage(sent.map(({ usage }) => usage));
+  // Only of the newest day: all days would have about 15,000 receipts.
+  const newest = sent.filter(({ usage }) => usage.from >= toTime((end - dayHours) * hourMs));
+  await store.recordReceipts(newest.flatMap((counts) => receiptsOf(counts, nowMs)));
+  const used = newest.filter(({ usage }) => usage.code === 'OK').map(({ usage }) => usage.key_id);
+  const usedAt = toTime(Math.floor(nowMs / minuteMs) * minuteMs);
+  await store.recordKeyUses([...new Set(used)].map((keyId) => ({ keyId, usedAt })));
 }
 
 /** From 0 at night to 2 in the afternoon, half of it on weekends, and a little uneven. */
@@ -142,12 +139,11 @@ function rhythm(hour: number): number {
   return wave * (isWeekend ? 0.5 : 1) * (0.8 + ((hour * 7) % 5) / 10);
 }
 
-/** The counts of these hours. */
-function countsOf(begin: number, end: number, isNewest: boolean) {
+/** The counts of these hours, of which the last one has the incident. */
+function countsOf(begin: number, end: number) {
   const hours = Array.from({ length: end - begin }, (_, index) => begin + index);
   const usual = hours.flatMap((hour) => streams.map((stream) => countOf(stream, hour, rhythm(hour))));
-  const all = isNewest ? [...usual, countOf(incident, end - 1, 1)] : usual;
-  return all.filter(({ usage }) => usage.count > 0);
+  return [...usual, countOf(incident, end - 1, 1)].filter(({ usage }) => usage.count > 0);
 }
 
 function countOf([key_id, operation, code, perHour, customers = []]: Stream, hour: number, times: number) {

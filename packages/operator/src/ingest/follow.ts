@@ -22,32 +22,24 @@ export type FeedStatus = ReturnType<typeof createFeedStatus>;
 export function createFeedStatus() {
   const counts = { written: 0, unchanged: 0, stale: 0, deleted: 0, rejected: 0 };
   let lagMs = 0;
-  let committedSeconds: readonly number[] = [];
-  let isNew = false;
+  let committedMs: number | undefined;
   /** The newest time of the lines that are being written, which may wait for a lock or the database. */
   let waiting: string | undefined;
   return {
     counts,
-    /** When a line was last committed, in seconds since 1970. Empty before the first one. */
-    committedSeconds: () => committedSeconds,
+    /** When a line was last committed. */
+    committedMs: () => committedMs,
     /** From the newest time of the last lines to their commit, or to now while they wait for it. */
     lagMs: () => (waiting === undefined ? lagMs : lagSince(waiting)),
     writes: (rows: readonly ImportRow[]): void => {
       waiting = newestOf(rows);
     },
-    /** The lag, or undefined if nothing was committed since the last call. */
-    takeNewLag: (): number | undefined => {
-      const taken = isNew ? lagMs : undefined;
-      isNew = false;
-      return taken;
-    },
     committed: ({ rejected, ...result }: ImportResult, rows: readonly ImportRow[]): void => {
       for (const outcome in result)
         counts[outcome as keyof ImportCounts] += result[outcome as keyof ImportCounts];
-      if (rows.length > rejected.length) committedSeconds = [Date.now() / 1_000];
+      if (rows.length > rejected.length) committedMs = Date.now();
       lagMs = lagSince(newestOf(rows));
       waiting = undefined;
-      isNew = true;
     },
   };
 }

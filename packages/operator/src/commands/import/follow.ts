@@ -49,7 +49,11 @@ export async function follow(store: Store, choices: FollowChoices, output: Outpu
     await addAudit('hour').catch(({ message }) => output.remark(message));
     isAdding = false;
   });
-  repeat(ingestBounds.followLagMs, () => remarkLag(status, output));
+  repeat(ingestBounds.followLagMs, () => {
+    const isRecent = Date.now() - (status.committedMs() ?? 0) <= ingestBounds.followLagMs;
+    const lag = (status.lagMs() / 1_000).toFixed(1);
+    if (isRecent) output.remark(`Lag: ${lag} s from the newest line to its commit.`);
+  });
 
   const lines = readJsonLines(bytesOf(standardInput, { stop: stop.signal }));
   const following = followRecords(store, lines, {
@@ -84,24 +88,17 @@ function auditing(
   };
 }
 
-/** Reports the lag if lines were committed since the last report. */
-function remarkLag(status: FeedStatus, output: Output): void {
-  const lagMs = status.takeNewLag();
-  if (lagMs !== undefined)
-    output.remark(`Lag: ${(lagMs / 1_000).toFixed(1)} s from the newest line to its commit.`);
-}
-
 async function serveMetrics(
   store: Store,
   port: number,
   kind: ImportKind,
-  { counts, lagMs, committedSeconds }: FeedStatus,
+  { counts, lagMs, committedMs }: FeedStatus,
   output: Output,
 ) {
   const metrics = [
     metric('partner_network_import_lag_seconds', () => ({ [kind]: lagMs() / 1_000 })),
     metricOf('partner_network_last_commit_timestamp_seconds', () =>
-      committedSeconds().map((value) => ({ labels: { kind, source: 'feed' }, value })),
+      [committedMs() ?? []].flat().map((ms) => ({ labels: { kind, source: 'feed' }, value: ms / 1_000 })),
     ),
     metricOf('partner_network_import_lines_total', () =>
       Object.entries(counts).map(([outcome, value]) => ({ labels: { kind, outcome }, value })),

@@ -18,17 +18,8 @@ import { adminRoles, scopes } from '@partner-network/contract/permissions';
 import { capitalized } from '@partner-network/contract/sentence';
 import { digestOfKey, environmentOfAdminKey, environmentOfKey } from '@partner-network/service/auth';
 import type { AnyKey, Store } from '@partner-network/store/port';
-import {
-  adminKeys,
-  apiKeys,
-  createKey as createKeyOf,
-  type KeyKind,
-  keyStatus,
-  newSecret,
-  requireKey,
-  revoke,
-  rotate,
-} from '../operations/keys.ts';
+import * as operations from '../operations/keys.ts';
+import { adminKeys, apiKeys, type KeyKind } from '../operations/keys.ts';
 import { requirePartner } from '../operations/partners.ts';
 import {
   changing,
@@ -54,7 +45,7 @@ export const createKey = changing('keys create', {
   run: async ({ store, values: { partner, scope, name, 'expires-at': expiresAt }, output, by }) => {
     const remarkDisabled = await disabledRemark(store, partner, 'key', output);
     const wanted = { id: newId('KEY'), partnerId: partner, scopes: scope, name, expiresAt };
-    const { key, secret } = await createKeyOf(store, wanted, by);
+    const { key, secret } = await operations.createKey(store, wanted, by);
     remarkDisabled();
     return issued(apiKeys, store, secret, key);
   },
@@ -94,32 +85,32 @@ export const findKey = onDatabase({
         `This is a key of the ${environment} environment: search its database, with --environment ${environment}.`,
       );
     }
-    const found = await (ofPartner === undefined ? adminKeyOf : partnersKeyOf)(store, digestOfKey(text));
+    const digest = digestOfKey(text);
+    const found = await (ofPartner === undefined ? ownerOfAdminKey : ownerOfKey)(store, digest);
     if (found === undefined)
       throw new OperatorError('This database does not have this key. Check --database.');
-    const { key, owner, group } = found;
-    const { id, status, last_used_at = 'never', created_at, created_by = 'an older version' } = key;
+    const { kind, id, owner } = found;
+    const [key] = await described<AnyKey>(store, kind, [await kind.require(store, id)]);
+    const { status, last_used_at = 'never', created_at, created_by = 'an older version' } = key!;
     const state = `It is ${status}. Last use: ${last_used_at}. Created ${created_at} by ${created_by}.`;
-    const remedy = status === 'active' ? `\nRevoke it with "partner-network ${group} revoke ${id}".` : '';
-    return { value: key, text: `${owner}\n${state}${remedy}` };
+    const remedy = `\nRevoke it with "partner-network ${kind.group} revoke ${id}".`;
+    return { value: key, text: `${owner}\n${state}${status === 'active' ? remedy : ''}` };
   },
 });
 
-async function partnersKeyOf(store: Store, digest: Uint8Array) {
+async function ownerOfKey(store: Store, digest: Uint8Array) {
   const found = await store.findKey(digest);
   if (found === undefined) return undefined;
   const { id, partnerId, isPartnerDisabled } = found;
-  const [key] = await described(store, apiKeys, [await requireKey(store, id)]);
   const disabled = isPartnerDisabled ? ', which is disabled' : '';
-  return { key: key!, owner: `Key ${id} belongs to partner ${partnerId}${disabled}.`, group: apiKeys.group };
+  return { kind: apiKeys, id, owner: `Key ${id} belongs to partner ${partnerId}${disabled}.` };
 }
 
-async function adminKeyOf(store: Store, digest: Uint8Array) {
+async function ownerOfAdminKey(store: Store, digest: Uint8Array) {
   const found = await store.findAdminKey(digest);
   if (found === undefined) return undefined;
-  const [key] = await described(store, adminKeys, [await adminKeys.require(store, found.id)]);
-  const owner = `This is the administrative key ${found.id} with the role ${found.role}.`;
-  return { key: key!, owner, group: adminKeys.group };
+  const { id, role } = found;
+  return { kind: adminKeys, id, owner: `This is the administrative key ${id} with the role ${role}.` };
 }
 
 export const revokeKey = revoking(apiKeys, 'KEY_ID');
@@ -132,7 +123,7 @@ export const createAdminKey = changing('admin-keys create', {
     'expires-at': expiresAt('the key'),
   }),
   run: async ({ store, values: { name, role, 'expires-at': expires_at }, by }) => {
-    const { secret, last_four, digest } = newSecret(adminKeys, store);
+    const { secret, last_four, digest } = operations.newSecret(adminKeys, store);
     const id = newId(adminKeys.idPrefix);
     const key = { id, name, role, last_four, created_at: toTime(Date.now()), expires_at };
     await store.createAdminKey(key, digest, by);
@@ -178,7 +169,7 @@ function revoking<Key extends AnyKey>(kind: KeyKind<Key>, argument: string): Com
     notYet: () => `The ${noun} is not revoked yet and still works`,
     arguments: [{ name: argument, help: `id of the ${noun}` }],
     run: async ({ store, words: [id = ''], by }) => {
-      const [shown] = await described(store, kind, [await revoke(kind, store, id, by)]);
+      const [shown] = await described(store, kind, [await operations.revoke(kind, store, id, by)]);
       const { last_used_at: _, ...key } = shown!;
       return { value: key, text: `${capitalized(noun)} ${id} is revoked. ${takesEffect}` };
     },
@@ -216,7 +207,7 @@ function rotating<Key extends AnyKey>(kind: KeyKind<Key>, argument: string, sinc
         overlapMs: values.overlap,
         expiresAt: values['expires-at'],
       };
-      const { key, old, secret } = await rotate(kind, store, id, replacement, by);
+      const { key, old, secret } = await operations.rotate(kind, store, id, replacement, by);
       remarkDisabled();
       const life = key.expires_at === undefined ? 'never expires' : `expires ${key.expires_at}`;
       const end = old.revoked_at === undefined ? `expires ${old.expires_at}` : 'is revoked';
@@ -235,7 +226,13 @@ async function described<Key extends AnyKey>(
   return keys.map((stored) => {
     const { last_four, ...key } = stored;
     const masked_key = `${prefixes[environment]}…${last_four}`;
-    return { ...key, environment, status: keyStatus(stored), masked_key, last_used_at: uses.get(stored.id) };
+    return {
+      ...key,
+      environment,
+      status: operations.keyStatus(stored),
+      masked_key,
+      last_used_at: uses.get(stored.id),
+    };
   });
 }
 

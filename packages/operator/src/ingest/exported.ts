@@ -3,7 +3,7 @@ import { commandLineBounds } from '@partner-network/common/bounds/common';
 import { ingestBounds } from '@partner-network/common/bounds/operator';
 import { isDots } from '@partner-network/common/text';
 import { toTime } from '@partner-network/common/times';
-import { partnerName } from '@partner-network/contract/admin/records';
+import { adminRecords, partnerName } from '@partner-network/contract/admin/records';
 import { type Environment, environments } from '@partner-network/contract/environments';
 import { lengths } from '@partner-network/contract/limits';
 import { scopes } from '@partner-network/contract/permissions';
@@ -14,13 +14,11 @@ import { dotsRejection, type Rejection, rejection, timeRejection } from './rejec
 const time = { type: 'string', format: 'date-time' };
 
 const checkPartner = createChecker({
-  required: ['environment', 'id', 'name', 'created_at'],
+  required: ['environment', ...adminRecords.Partner.required],
   properties: {
     environment: { type: 'string', enum: environments },
-    id: { type: 'string', maxLength: lengths.partnerId },
+    ...adminRecords.Partner.properties,
     name: partnerName,
-    created_at: time,
-    disabled_at: time,
   },
 });
 

@@ -4,9 +4,9 @@ import { ingestBounds } from '@partner-network/common/bounds/operator';
 import { newId } from '@partner-network/common/ids';
 import { isDots } from '@partner-network/common/text';
 import { toTime } from '@partner-network/common/times';
-import { lengths } from '@partner-network/contract/limits';
+import { adminRecords } from '@partner-network/contract/admin/records';
 import { balanceSchema, brandSchema, type RecordSchema } from '@partner-network/contract/records';
-import { type Accounts, grantStatuses, type ImportKind, type ImportRow } from '@partner-network/store/port';
+import type { Accounts, ImportKind, ImportRow } from '@partner-network/store/port';
 import { createChecker } from './check.ts';
 import type { Reading } from './lines.ts';
 import type { PersonalDataPolicy } from './personal-data.ts';
@@ -36,8 +36,9 @@ interface KindOfRecord {
 /** Fields that the service issues if they are absent. */
 const issued = ['id', 'created_at', 'updated_at'];
 
-const time = { type: 'string', format: 'date-time' } as const;
-const partnerId = { type: 'string', maxLength: lengths.partnerId } as const;
+/** `revoked_at` and `revoked_by` come from the audit log. */
+const { revoked_at: _at, revoked_by: _by, ...grantFields } = adminRecords.Grant.properties;
+const { partner_id, expires_at: time } = grantFields;
 
 /** The schema of a line: with fields that the API does not have, and without requiring issued fields. */
 function lineSchema({ properties, required }: RecordSchema, more: RecordSchema['properties']): RecordSchema {
@@ -56,23 +57,11 @@ function deletionSchema({ properties }: RecordSchema, owner: 'partner_id' | 'cus
   };
 }
 
-const brandLine = lineSchema(brandSchema, { partner_id: partnerId, deleted_at: time });
+const brandLine = lineSchema(brandSchema, { partner_id, deleted_at: time });
 const balanceLine = lineSchema(balanceSchema, { deleted_at: time });
 
-/** A grant is not part of the API, so the contract has no schema for it. */
-const grantSchema: RecordSchema = {
-  required: ['partner_id', 'customer_id'],
-  properties: {
-    id: { type: 'string', maxLength: lengths.grantId },
-    partner_id: partnerId,
-    customer_id: { type: 'string', maxLength: lengths.customerId },
-    action: { type: 'string', enum: ['CHECKING_BALANCE'] },
-    status: { type: 'string', enum: grantStatuses },
-    expires_at: time,
-    created_at: time,
-    updated_at: time,
-  },
-};
+/** A line may leave out what has a default. */
+const grantLine: RecordSchema = { required: ['partner_id', 'customer_id'], properties: grantFields };
 
 export const kinds: Readonly<Record<ImportKind, KindOfRecord>> = {
   brands: {
@@ -87,7 +76,7 @@ export const kinds: Readonly<Record<ImportKind, KindOfRecord>> = {
     idPrefix: 'BAL',
   },
   grants: {
-    schema: grantSchema,
+    schema: grantLine,
     idPrefix: 'GRANT',
     defaults: { action: 'CHECKING_BALANCE' },
   },

@@ -98,12 +98,8 @@ const nameCharacters = 64;
 
 /** Finds e-mail addresses. Handles, versions, file names and Git remotes are not addresses. */
 function holdsMailAddress(text: string): boolean {
-  if (!text.includes('@')) return false;
-  for (const match of text.matchAll(candidates)) {
-    const at = match.index + 1;
-    if (isMailDomain(match[1]!) && isMailName(text, at)) return true;
-  }
-  return false;
+  const found = text.includes('@') ? text.matchAll(candidates) : [];
+  return found.some(({ 1: domain, index }) => isMailDomain(domain!) && isMailName(text, index + 1));
 }
 
 /** File endings that are not top-level domains: logo@2x.png is a file name. */

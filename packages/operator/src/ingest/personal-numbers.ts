@@ -19,12 +19,11 @@ const candidates = new RegExp(
 
 /** Finds payment card numbers: an issuer's prefix and length, and a valid check digit. */
 export function holdsCardNumber(text: string): boolean {
-  for (const [, candidate = ''] of text.matchAll(candidates)) {
-    if (isArticleNumber(candidate)) continue;
+  return text.matchAll(candidates).some(([, candidate = '']) => {
     // Up to three digits after the card may be its security code.
-    if (isCardNumber(candidate) || isCardNumber(candidate.replace(/[ -]+[0-9]{1,3}$/, ''))) return true;
-  }
-  return false;
+    const withoutCode = candidate.replace(/[ -]+[0-9]{1,3}$/, '');
+    return !isArticleNumber(candidate) && [candidate, withoutCode].some(isCardNumber);
+  });
 }
 
 /** The prefixes and lengths of each issuer. */
@@ -116,10 +115,11 @@ const international = new RegExp(
 );
 
 function holdsInternational(text: string): boolean {
-  for (const [, prefix, code = '', rest = ''] of text.matchAll(international)) {
-    if (prefix === '+' ? isAfterPlus(code, rest) : isAfterZeros(rest)) return true;
-  }
-  return false;
+  return text
+    .matchAll(international)
+    .some(([, prefix, code = '', rest = '']) =>
+      prefix === '+' ? isAfterPlus(code, rest) : isAfterZeros(rest),
+    );
 }
 
 function isAfterPlus(code: string, rest: string): boolean {
@@ -155,11 +155,10 @@ const named = new RegExp(
 );
 
 function holdsNamed(text: string): boolean {
-  for (const [, digits = ''] of text.matchAll(named)) {
+  return text.matchAll(named).some(([, digits = '']) => {
     const isDate = /^(?:19|20)[0-9]{2}[-./ ]?[01][0-9][-./ ]?[0-3][0-9]/.test(digits);
-    if (!isDate && !isSum(digits) && !/^[0-9]+\.[0-9]+$/.test(digits)) return true;
-  }
-  return false;
+    return !isDate && !isSum(digits) && !/^[0-9]+\.[0-9]+$/.test(digits);
+  });
 }
 
 /** Areas 000, 666 and 900 to 999, group 00 and serial 0000 are never issued. */

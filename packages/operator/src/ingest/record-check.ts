@@ -29,8 +29,6 @@ interface KindOfRecord {
   readonly idPrefix: string;
   /** Fields with free text, which must not contain personal data. */
   readonly freeTexts?: readonly string[];
-  /** Values of absent fields. */
-  readonly defaults?: ImportRow;
 }
 
 /** Fields that the service issues if they are absent. */
@@ -78,7 +76,6 @@ export const kinds: Readonly<Record<ImportKind, KindOfRecord>> = {
   grants: {
     schema: grantLine,
     idPrefix: 'GRANT',
-    defaults: { action: 'CHECKING_BALANCE' },
   },
 };
 
@@ -110,7 +107,7 @@ export function createRecordCheck(
   options: RecordOptions,
 ): (readings: readonly Reading[]) => Promise<readonly CheckedRecord[]> {
   const { kind, partnerId, personalData = 'reject', warn } = options;
-  const { schema, deletion, idPrefix, freeTexts, defaults } = kinds[kind];
+  const { schema, deletion, idPrefix, freeTexts } = kinds[kind];
   const checkFields = createChecker(schema, { watched: personalData === 'allow' ? [] : freeTexts });
   const checkDeletion = deletion && createChecker(deletion, { ignored: Object.keys(schema.properties) });
   const partners = new Set<string>();
@@ -124,7 +121,7 @@ export function createRecordCheck(
 
   /** Fills in defaults and the fields that the service issues. */
   function complete(row: Fields, value: unknown, line: number, nowMs: number): ImportRow {
-    for (const column in defaults) row[column] ??= defaults[column];
+    if (kind === 'grants') row.action ??= 'CHECKING_BALANCE';
     if (kind === 'brands') row.partner_id = partnerId ?? row.partner_id;
     row.line = line;
     if (row.deleted_at !== undefined) return row;

@@ -26,16 +26,12 @@ async function checksOf(
   // The check of the schema reports why the stamp cannot be read.
   const stamp = await inspection?.stamp().catch(() => undefined);
 
-  function inDatabase(check: (opened: Inspection) => Answer): Answer {
-    return inspection === undefined
-      ? skipped('Not checked, because the database cannot be opened.')
-      : check(inspection);
-  }
-
-  function inSchema(check: (opened: Inspection, stamp: Stamp) => Answer): Answer {
-    const without = skipped('Not checked, because the database has no schema that can be read.');
-    return inDatabase((opened) => (stamp === undefined ? without : check(opened, stamp)));
-  }
+  const closed = skipped('Not checked, because the database cannot be opened.');
+  const inDatabase = (check: (opened: Inspection) => Answer) =>
+    inspection === undefined ? closed : check(inspection);
+  const without = skipped('Not checked, because the database has no schema that can be read.');
+  const inSchema = (check: (opened: Inspection, stamp: Stamp) => Answer) =>
+    inDatabase((opened) => (stamp === undefined ? without : check(opened, stamp)));
 
   return {
     inDatabase,

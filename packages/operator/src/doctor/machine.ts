@@ -20,11 +20,7 @@ export function checkOpenFiles(openFiles: number | undefined): Finding {
 /** Checks the free space on each disk once. */
 export function checkDisk(places: readonly Place[]): Finding {
   if (places.length === 0) return skipped('The disk of a Postgres server cannot be checked from here.');
-  const disks = new Map<number, Place[]>();
-  for (const place of places) {
-    const { dev } = statSync(place.path);
-    disks.set(dev, [...(disks.get(dev) ?? []), place]);
-  }
+  const disks = Map.groupBy(places, ({ path }) => statSync(path).dev);
   return asOne([...disks.values()].map(checkOne));
 }
 

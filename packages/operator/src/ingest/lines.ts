@@ -20,7 +20,6 @@ export type Reading = { readonly line: number; readonly text?: string } & (
 export type Cut = 'header' | 'record';
 
 const newline = 0x0a;
-const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 const byteOrderMark = '\ufeff';
 
 /**
@@ -32,56 +31,34 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenera
   const held = Buffer.alloc(ingestBounds.importLineBytes);
   let heldBytes = 0;
   let number = 0;
-  let lines: Line[] = [];
 
-  /** Keeps the part of a line that the next chunk continues. A line over the bound is only counted. */
+  /** Keeps a part of a line. A line over the bound is only counted. */
   function hold(bytes: Uint8Array): void {
     if (heldBytes + bytes.length <= held.length) held.set(bytes, heldBytes);
     heldBytes += bytes.length;
   }
 
-  function add(text: string, flaw?: Line['flaw']): void {
-    number += 1;
-    lines.push({ number, text: number === 1 && text.startsWith(byteOrderMark) ? text.slice(1) : text, flaw });
-  }
-
-  function addBytes(bytes: Uint8Array, length = bytes.length): void {
-    if (length > ingestBounds.importLineBytes) add('', 'tooLong');
-    else add(utf8.decode(bytes), isUtf8(bytes) ? undefined : 'encoding');
-  }
-
-  function addHeld(): void {
-    addBytes(held.subarray(0, heldBytes), heldBytes);
+  function takeLine(): Line {
+    const bytes = held.subarray(0, heldBytes);
+    const isTooLong = heldBytes > held.length;
     heldBytes = 0;
+    number += 1;
+    if (isTooLong) return { number, text: '', flaw: 'tooLong' };
+    const text = bytes.toString();
+    const isMarked = number === 1 && text.startsWith(byteOrderMark);
+    return { number, text: isMarked ? text.slice(1) : text, flaw: isUtf8(bytes) ? undefined : 'encoding' };
   }
 
   for await (const chunk of chunks) {
-    const first = chunk.indexOf(newline);
-    const last = chunk.lastIndexOf(newline);
-    if (first !== -1) {
-      hold(chunk.subarray(0, first));
-      addHeld();
+    const lines: Line[] = [];
+    let start = 0;
+    for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
+      hold(chunk.subarray(start, end));
+      lines.push(takeLine());
+      start = end + 1;
     }
-    const whole = chunk.subarray(first + 1, Math.max(first + 1, last));
-    // Decoding all lines at once is faster, and possible unless one of them has a flaw.
-    if (last > first && whole.length <= ingestBounds.importLineBytes && isUtf8(whole)) {
-      for (const text of utf8.decode(whole).split('\n')) add(text);
-    } else if (last > first) {
-      for (const bytes of split(whole)) addBytes(bytes);
-    }
-    hold(chunk.subarray(last + 1));
+    hold(chunk.subarray(start));
     if (lines.length > 0) yield lines;
-    lines = [];
   }
-  if (heldBytes > 0) addHeld();
-  if (lines.length > 0) yield lines;
-}
-
-function* split(bytes: Uint8Array): Generator<Uint8Array> {
-  let start = 0;
-  for (let end = bytes.indexOf(newline); end !== -1; end = bytes.indexOf(newline, start)) {
-    yield bytes.subarray(start, end);
-    start = end + 1;
-  }
-  yield bytes.subarray(start);
+  if (heldBytes > 0) yield [takeLine()];
 }

@@ -38,22 +38,17 @@ export function createChecker(schema: RecordSchema, { watched = [], ignored = []
     const rejections: Rejection[] = [];
     const personal: Rejection[] = [];
     if (!isObject(record)) return { fields, rejections: [rejection('EXPECTED_OBJECT')], personal };
-    let found = 0;
     for (const { field, rule, isRequired } of rules) {
       const value = record[field];
-      if (value !== undefined) found += 1;
       if (value === undefined || (value === null && !isRequired)) {
         if (isRequired) rejections.push(rejection('MISSING_REQUIRED_FIELD', field));
       } else {
         fields[field] = rule(value, field, rejections);
       }
     }
-    const names = Object.keys(record);
-    if (names.length > found) {
-      for (const field of names) {
-        if (rejections.length >= ingestBounds.importRejectionsOfLine) break;
-        if (!known.includes(field)) rejections.push(unknownField(field, known));
-      }
+    for (const field in record) {
+      if (rejections.length >= ingestBounds.importRejectionsOfLine) break;
+      if (!known.includes(field)) rejections.push(unknownField(field, known));
     }
     for (const field of watched) {
       if (fields[field] !== undefined) personal.push(...personalRejections(record[field], field));

@@ -11,25 +11,27 @@ import { InexactNumber } from './json.ts';
 import { type Line, type Reading, readLines } from './lines.ts';
 import { type CsvFlaw, csvRejection, type Rejection, rejection, unknownField } from './rejections.ts';
 
-/** Reads a header that names the fields, then one record per row. */
+/** Reads a header that names the fields, then one record per row. Memory is bounded by one row. */
 export async function* readCsv(
   chunks: AsyncIterable<Uint8Array>,
   schema: RecordSchema,
 ): AsyncGenerator<readonly Reading[]> {
-  const rows = createRowReader();
   const readRow = createRecordReader(schema);
+  /** A row with a quoted cell that continues on the next line. */
+  let open: CsvRow | undefined;
   for await (const lines of readLines(chunks)) {
     const readings: Reading[] = [];
     for (const line of lines) {
-      const row = rows.add(line);
-      const reading = row && readRow(row);
+      const row: CsvRow = open ?? newRow(line);
+      addLine(row, line);
+      open = row.quoted === undefined || row.flaw !== undefined ? undefined : row;
+      const reading = open === undefined ? readRow(row) : undefined;
       if (reading !== undefined) readings.push(reading);
       if (reading !== undefined && 'cutAt' in reading) return yield readings;
     }
     yield readings;
   }
-  const unfinished = rows.end();
-  if (unfinished !== undefined) yield [readRow(unfinished)!];
+  if (open !== undefined) yield [readRow({ ...open, flaw: 'openQuote' })!];
 }
 
 /** Turns rows into readings. Returns undefined for the header and for blank rows. */
@@ -49,14 +51,16 @@ function createRecordReader(schema: RecordSchema): (row: CsvRow) => Reading | un
     }
     const rejection = rejectionOf(row, header);
     if (rejection === undefined) return { line, text, value: recordOf(columns, cells) };
-    const isCut = row.isMultiline || flaw === 'tooLong';
+    const isCut = row.multilineBytes > 0 || flaw === 'tooLong';
     return isCut
       ? { line, text, rejections: [rejection], cutAt: 'record' }
       : { line, text, rejections: [rejection] };
   };
 }
 
-function rejectionOf({ flaw, cells, isMultiline }: CsvRow, header: readonly string[]): Rejection | undefined {
+function rejectionOf(row: CsvRow, header: readonly string[]): Rejection | undefined {
+  const { flaw, cells, multilineBytes } = row;
+  const isMultiline = multilineBytes > 0;
   if (flaw !== undefined) return csvRejection(isMultiline && flaw === 'strayQuote' ? 'openQuote' : flaw);
   if (cells.length !== header.length) {
     const counts = { values: cells.length, names: header.length };
@@ -141,41 +145,26 @@ interface CsvRow {
   text: string;
   cells: string[];
   flaw: CsvFlaw | undefined;
-  /** With a flaw, this row may have swallowed other rows: where the next row starts is unknown. */
-  isMultiline: boolean;
-  bytes: number;
+  /**
+   * The bytes of a row of several lines; 0 for any other row. With a flaw, it may have swallowed other rows:
+   * where the next row starts is unknown.
+   */
+  multilineBytes: number;
   /** The lines so far of a quoted cell that has no closing quote yet. */
   quoted: string | undefined;
 }
 
-/** Memory is bounded by one row. */
-function createRowReader() {
-  let open: CsvRow | undefined;
-  return {
-    /** Takes the next line. Returns its row, or undefined if a quoted cell continues on the next line. */
-    add: (line: Line): CsvRow | undefined => {
-      const row = open ?? newRow(line);
-      if (open !== undefined) row.text += `\n${line.text}`;
-      addLine(row, line);
-      open = row.quoted === undefined || row.flaw !== undefined ? undefined : row;
-      return open === undefined ? row : undefined;
-    },
-    /** Returns the row that has no end when the input ends. */
-    end: (): CsvRow | undefined => open && { ...open, flaw: 'openQuote' },
-  };
+function newRow({ number }: Line): CsvRow {
+  return { line: number, text: '', cells: [], flaw: undefined, multilineBytes: 0, quoted: undefined };
 }
 
-function newRow({ number, text }: Line): CsvRow {
-  return { line: number, text, cells: [], flaw: undefined, isMultiline: false, bytes: 0, quoted: undefined };
-}
-
-function addLine(row: CsvRow, { text, flaw }: Line): void {
+function addLine(row: CsvRow, { number, text, flaw }: Line): void {
+  row.text += number === row.line ? text : `\n${text}`;
   row.flaw = flaw ?? (text.includes('\0') ? 'encoding' : undefined);
   addCells(row, text);
-  if (row.quoted !== undefined) row.isMultiline = true;
-  if (!row.isMultiline) return;
-  row.bytes += Buffer.byteLength(text) + 1;
-  if (row.bytes > ingestBounds.importLineBytes)
+  if (row.quoted === undefined && row.multilineBytes === 0) return;
+  row.multilineBytes += Buffer.byteLength(text) + 1;
+  if (row.multilineBytes > ingestBounds.importLineBytes)
     row.flaw ??= row.quoted === undefined ? 'tooLong' : 'openQuote';
 }
 

@@ -25,7 +25,7 @@ import { changing, partnerId } from '../database.ts';
 import { importFile } from './file.ts';
 import { follow } from './follow.ts';
 import { sourceName, standardInput } from './input.ts';
-import { remarkEmpty, remarkFormat, remarkLines, remarkStale, reportOf } from './report.ts';
+import { remarkFormat, remarkLines, remarkStale, reportOf } from './report.ts';
 
 const anyPath = plainText(commandLineBounds.pathCharacters);
 const path = (text: string) =>
@@ -108,7 +108,8 @@ function importing(kind: ImportKind): Command {
       if (!json) remarkLines(output, '', { ...report, rejected: report.rejected.slice(0, shownLines) });
       if (values.format === undefined && !isCsv) remarkFormat(output, report);
       if (kind !== 'grants') remarkStale(output, report, overwrite);
-      if (stop === undefined) remarkEmpty(output, report);
+      // An empty file is often a mistake of the program that made it.
+      if (stop === undefined && report.read === 0) output.remark('The input has no records.');
       const failure = hasFailed({ ...report, stop }, choices) ? failureOf(stop, deletesMissing) : undefined;
       return { ...reportOf(report, dryRun), failure };
     },

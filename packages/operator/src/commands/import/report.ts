@@ -46,11 +46,6 @@ export function remarkStale(output: Output, { read, stale }: ImportReport, overw
   output.remark(`${stale} of ${read} lines are stale: ${why}`);
 }
 
-/** An empty file is often a mistake of the program that made it. */
-export function remarkEmpty(output: Output, { read }: ImportReport): void {
-  if (read === 0) output.remark('The input has no records.');
-}
-
 export function reportOf(report: ImportReport, isDryRun = false): Report {
   const { read, written, unchanged, stale, deleted, rejected_count } = report;
   const would = isDryRun ? 'would be ' : '';

@@ -36,7 +36,7 @@ const issued = ['id', 'created_at', 'updated_at'];
 
 /** `revoked_at` and `revoked_by` come from the audit log. */
 const { revoked_at: _at, revoked_by: _by, ...grantFields } = adminRecords.Grant.properties;
-const { partner_id, expires_at: time } = grantFields;
+const { partner_id, customer_id, expires_at: time } = grantFields;
 
 /** The schema of a line: with fields that the API does not have, and without requiring issued fields. */
 function lineSchema({ properties, required }: RecordSchema, more: RecordSchema['properties']): RecordSchema {
@@ -46,35 +46,28 @@ function lineSchema({ properties, required }: RecordSchema, more: RecordSchema['
   };
 }
 
-/** The schema of a line that deletes. */
-function deletionSchema({ properties }: RecordSchema, owner: 'partner_id' | 'customer_id'): RecordSchema {
-  return {
-    // The owner of brands may be given for all lines.
-    required: owner === 'customer_id' ? [owner, 'id'] : ['id'],
-    properties: { [owner]: properties[owner]!, id: properties.id!, deleted_at: time },
-  };
-}
-
-const brandLine = lineSchema(brandSchema, { partner_id, deleted_at: time });
-const balanceLine = lineSchema(balanceSchema, { deleted_at: time });
-
-/** A line may leave out what has a default. */
-const grantLine: RecordSchema = { required: ['partner_id', 'customer_id'], properties: grantFields };
-
 export const kinds: Readonly<Record<ImportKind, KindOfRecord>> = {
   brands: {
-    schema: brandLine,
-    deletion: deletionSchema(brandLine, 'partner_id'),
+    schema: lineSchema(brandSchema, { partner_id, deleted_at: time }),
+    // The owner may be given for all lines.
+    deletion: {
+      required: ['id'],
+      properties: { partner_id, id: brandSchema.properties.id, deleted_at: time },
+    },
     idPrefix: 'BRAND',
     freeTexts: ['reference_id', 'metadata'],
   },
   balances: {
-    schema: balanceLine,
-    deletion: deletionSchema(balanceLine, 'customer_id'),
+    schema: lineSchema(balanceSchema, { deleted_at: time }),
+    deletion: {
+      required: ['customer_id', 'id'],
+      properties: { customer_id, id: balanceSchema.properties.id, deleted_at: time },
+    },
     idPrefix: 'BAL',
   },
   grants: {
-    schema: grantLine,
+    // A line may leave out what has a default.
+    schema: { required: ['partner_id', 'customer_id'], properties: grantFields },
     idPrefix: 'GRANT',
   },
 };

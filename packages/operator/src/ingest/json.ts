@@ -31,17 +31,13 @@ export function readJson(text: string): JsonReading {
     const value = JSON.parse(text);
     const written = JSON.stringify(value);
     if (written === text || written === text.replace(stringsAndBlanks, '$1')) return { value };
-    return readByToken(text);
+    const path = repeatedKey(text);
+    if (path !== undefined) return { code: 'DUPLICATE_KEY', path };
+    return { value: JSON.parse(text, keepExact as Parameters<typeof JSON.parse>[1]) };
   } catch {
     // Also thrown for nesting that is too deep for the stack.
     return { code: 'INVALID_JSON' };
   }
-}
-
-function readByToken(text: string): JsonReading {
-  const path = repeatedKey(text);
-  if (path !== undefined) return { code: 'DUPLICATE_KEY', path };
-  return { value: JSON.parse(text, keepExact as Parameters<typeof JSON.parse>[1]) };
 }
 
 /** The depth of a record: its only inner object is its metadata. */

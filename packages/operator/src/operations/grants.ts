@@ -68,8 +68,7 @@ export async function findGrant(store: Store, customerId: string, id: string): P
 }
 
 export async function requireGrantOf(store: Store, customerId: string, id: string): Promise<Grant> {
-  const grant = await findGrant(store, customerId, id);
-  return grant ?? refuseUnknownGrant(id);
+  return (await findGrant(store, customerId, id)) ?? refuseUnknownGrant(id);
 }
 
 export function refuseUnknownGrant(id: string): never {

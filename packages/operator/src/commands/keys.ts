@@ -1,3 +1,4 @@
+import { text as textOf } from 'node:stream/consumers';
 import type { Command, Report } from '@partner-network/common/command-line/command';
 import {
   addedIn,
@@ -30,10 +31,7 @@ import {
   partnerId,
   takesEffect,
 } from './database.ts';
-import { firstTextOf, standardInput } from './import/input.ts';
-
-/** More than a key has, in bytes. The rest of a longer input is not read. */
-const longestInput = 1_024;
+import { bytesOf, standardInput } from './import/input.ts';
 
 export const createKey = changing('keys create', {
   options: {
@@ -72,7 +70,7 @@ export const findKey = onDatabase({
   conflicts: (_values, [source]) =>
     source === standardInput ? [] : ['Pass - and write the key to standard input: others can see arguments.'],
   run: async ({ store }) => {
-    const text = (await firstTextOf(standardInput, longestInput)).trim();
+    const text = (await textOf(bytesOf(standardInput))).trim();
     const ofPartner = environmentOfKey(text);
     const environment = ofPartner ?? environmentOfAdminKey(text);
     if (environment === undefined) {

@@ -77,18 +77,6 @@ export async function spooled(
   return copy;
 }
 
-/** The text at the start of a file, up to this number of bytes. */
-export async function firstTextOf(file: string, bytes: number): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of bytesOf(file)) {
-    chunks.push(chunk);
-    size += chunk.length;
-    if (size >= bytes) break;
-  }
-  return Buffer.concat(chunks).toString('utf8', 0, bytes);
-}
-
 /** The size of a file; undefined for a pipe. Throws if there is no such file: none may be created instead. */
 export async function sizeOf(file: string): Promise<number | undefined> {
   if (file === standardInput) return undefined;

@@ -12,9 +12,6 @@ export const importColumns: Readonly<Record<ImportKind, ReturnType<typeof column
   grants: columns(['customer_id', 'id'], ['partner_id', 'action', 'status', 'expires_at']),
 };
 
-/** The columns of a staged grant besides the number of its line. All are text. */
-export const grantLineColumns = [...importColumns.grants.all, 'is_timed'];
-
 /** What the lines of a write did. Lines without an outcome are unchanged. */
 export type Merged = Pick<ImportResult, 'written' | 'stale' | 'deleted' | 'rejected'>;
 

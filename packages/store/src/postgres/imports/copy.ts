@@ -42,10 +42,10 @@ export async function copyNew(
   }
 }
 
-/** The columns `is_timed` and `deleted_at`. */
-function tailOf({ is_timed, deleted_at }: ImportRow): string {
-  if (deleted_at !== undefined) return `\tf\t${deleted_at}`;
-  return is_timed === 1 ? '\tt\t\\N' : '\tf\t\\N';
+/** The columns `is_timed`, `deleted_at` and `line`. */
+function tailOf({ is_timed, deleted_at, line }: ImportRow, number: number): string {
+  const isTimed = is_timed === 1 && deleted_at === undefined ? 't' : 'f';
+  return `\t${isTimed}\t${deleted_at ?? '\\N'}\t${line ?? number}\n`;
 }
 
 const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
@@ -68,8 +68,6 @@ export interface Batch {
   readonly lines: string[];
   /** The values of each line that only the temporary table has. */
   readonly tails: string[];
-  /** The numbers of the lines in the file. */
-  readonly numbers: unknown[];
   /** Whether these rows and all before them are in the order of the table. */
   isSorted: boolean;
   characters: number;
@@ -77,7 +75,7 @@ export interface Batch {
 }
 
 function newBatch(isSorted: boolean): Batch {
-  return { lines: [], tails: [], numbers: [], isSorted, characters: 0, deletions: 0 };
+  return { lines: [], tails: [], isSorted, characters: 0, deletions: 0 };
 }
 
 /** Collects rows in batches. The server reads a batch while the next one is collected. */
@@ -109,8 +107,7 @@ export class Outbox {
     for (const row of rows) {
       const line = copyLine(row, this.#columns);
       batch.lines.push(line);
-      batch.tails.push(this.#kind === 'grants' ? '' : tailOf(row));
-      batch.numbers.push(row.line ?? sent + batch.lines.length);
+      batch.tails.push(tailOf(row, sent + batch.lines.length));
       batch.characters += line.length;
       if (row.deleted_at !== undefined) batch.deletions += 1;
     }

@@ -59,7 +59,6 @@ export const types: Readonly<Record<string, string>> = {
   created_at: 'timestamptz',
   updated_at: 'timestamptz',
   deleted_at: 'timestamptz',
-  is_timed: 'boolean',
 };
 
 /** Joins each row with its row of a table. The limit keeps the planner from joining in another way. */

@@ -16,7 +16,6 @@ import { importStatement } from '../../sql/audit.ts';
 import { undoFileOf } from '../../sql/exports.ts';
 import {
   CommitGate,
-  grantLineColumns,
   hasGone,
   importColumns,
   type Merged,
@@ -102,7 +101,7 @@ export class Run implements ImportRun {
     this.#options = options;
     this.#connection = connection;
     this.#undo = undoFileOf(undoFile);
-    this.#columns = kind === 'grants' ? grantLineColumns : importColumns[kind].all;
+    this.#columns = importColumns[kind].all;
     this.#outbox = new Outbox(kind, this.#columns, (batch) => this.#send(batch));
     const isReplacing = deletesMissing || overwrites || undoFile !== undefined || kind === 'grants';
     this.#isFirstLoad = pace === 'fast' && !isReplacing ? undefined : false;
@@ -127,10 +126,10 @@ export class Run implements ImportRun {
     const copies = isSpread ? createLocalCopies(kind, query) : undefined;
     this.#merge =
       kind === 'grants' ? createGrantWrites(query, copies) : new RecordWrites(kind, query, copies);
+    // The times of grants are text: an empty expiry stands for null.
     const typeOf = (name: string) => (kind === 'grants' ? undefined : types[name]) ?? 'text collate "C"';
-    const columns = kind === 'grants' ? this.#columns : [...this.#columns, 'is_timed', 'deleted_at'];
-    const typed = columns.map((name) => `${name} ${typeOf(name)}`);
-    const staged = `staged (${typed.join(', ')}, line bigint)`;
+    const typed = this.#columns.map((name) => `${name} ${typeOf(name)}`);
+    const staged = `staged (${typed.join(', ')}, is_timed boolean, deleted_at timestamptz, line bigint)`;
     const tables = [staged, ...this.#merge.tables, ...(copies?.tables ?? [])];
     await query(tables.map((table) => `create temporary table ${table}`).join('; '));
   }
@@ -141,7 +140,7 @@ export class Run implements ImportRun {
     await this.#outbox.add(rows, this.#staged.rows);
   };
 
-  async #send({ lines, tails, numbers, deletions }: Batch): Promise<void> {
+  async #send({ lines, tails, deletions }: Batch): Promise<void> {
     this.#isFirstLoad ??= await this.#beginFirstLoad();
     if (this.#isFirstLoad) {
       const into = `${this.#kind} (${this.#columns.join(', ')})`;
@@ -151,7 +150,7 @@ export class Run implements ImportRun {
       }
       await this.#leaveFirstLoad();
     }
-    const whole = lines.map((line, index) => `${line}${tails[index]}\t${numbers[index]}\n`).join('');
+    const whole = lines.map((line, index) => `${line}${tails[index]}`).join('');
     await this.#tracked(copy(this.#connection, 'copy staged from stdin', whole)).catch(translate);
     this.#staged.rows += lines.length;
     this.#staged.deletions += deletions;

@@ -1,6 +1,6 @@
 import type { SQLInputValue } from 'node:sqlite';
 import type { ImportKind, ImportRow, Missing } from '../../port.ts';
-import { createOrderCheck, grantLineColumns, importColumns, type Merged } from '../../sql/imports.ts';
+import { createOrderCheck, importColumns, type Merged } from '../../sql/imports.ts';
 
 /** What is known of the rows in the table `staged`. */
 export interface Staged {
@@ -31,9 +31,7 @@ export interface KindWrites {
 
 /** The columns of `staged`. The last may be long, and are then stored apart from the first. */
 export function stagedColumns(kind: ImportKind): readonly string[] {
-  const columns =
-    kind === 'grants' ? grantLineColumns : ['is_timed', 'deleted_at', ...importColumns[kind].all];
-  return ['line', ...columns];
+  return ['line', 'is_timed', 'deleted_at', ...importColumns[kind].all];
 }
 
 /** Returns a function that prepares rows, and says what is known of them and all before them. */

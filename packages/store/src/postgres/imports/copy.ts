@@ -78,58 +78,53 @@ function newBatch(isSorted: boolean): Batch {
   return { lines: [], tails: [], isSorted, characters: 0, deletions: 0 };
 }
 
+export type Outbox = ReturnType<typeof createOutbox>;
+
 /** Collects rows in batches. The server reads a batch while the next one is collected. */
-export class Outbox {
-  readonly #kind: ImportKind;
-  readonly #columns: readonly string[];
-  readonly #send: (batch: Batch) => Promise<void>;
-  #checkOrder: ReturnType<typeof createOrderCheck>;
+export function createOutbox(
+  kind: ImportKind,
+  columns: readonly string[],
+  send: (batch: Batch) => Promise<void>,
+) {
+  let checkOrder = createOrderCheck(kind);
   /** Rows that are not sent yet, and the batch that the server is reading. */
-  #batch = newBatch(true);
-  #sending = Promise.resolve();
+  let batch = newBatch(true);
+  let sending = Promise.resolve();
 
-  constructor(kind: ImportKind, columns: readonly string[], send: (batch: Batch) => Promise<void>) {
-    this.#kind = kind;
-    this.#columns = columns;
-    this.#send = send;
-    this.#checkOrder = createOrderCheck(kind);
+  async function flush(): Promise<void> {
+    await sending;
+    if (batch.lines.length > 0) sending = send(batch);
+    sending.catch(() => {});
+    batch = newBatch(batch.isSorted);
   }
 
-  /** Whether all rows are in the order of the table. */
-  get isSorted(): boolean {
-    return this.#batch.isSorted;
-  }
+  return {
+    /** Whether all rows are in the order of the table. */
+    isSorted: () => batch.isSorted,
 
-  /** Rows without a number are numbered after `sent`. Rejects if an earlier batch failed. */
-  async add(rows: readonly ImportRow[], sent: number): Promise<void> {
-    const batch = this.#batch;
-    batch.isSorted = this.#checkOrder(rows);
-    for (const row of rows) {
-      const line = copyLine(row, this.#columns);
-      batch.lines.push(line);
-      batch.tails.push(tailOf(row, sent + batch.lines.length));
-      batch.characters += line.length;
-      if (row.deleted_at !== undefined) batch.deletions += 1;
-    }
-    if (batch.characters >= ingestBounds.importCopyCharacters) await this.#flush();
-  }
+    /** Rows without a number are numbered after `sent`. Rejects if an earlier batch failed. */
+    async add(rows: readonly ImportRow[], sent: number): Promise<void> {
+      batch.isSorted = checkOrder(rows);
+      for (const row of rows) {
+        const line = copyLine(row, columns);
+        batch.lines.push(line);
+        batch.tails.push(tailOf(row, sent + batch.lines.length));
+        batch.characters += line.length;
+        if (row.deleted_at !== undefined) batch.deletions += 1;
+      }
+      if (batch.characters >= ingestBounds.importCopyCharacters) await flush();
+    },
 
-  async #flush(): Promise<void> {
-    await this.#sending;
-    if (this.#batch.lines.length > 0) this.#sending = this.#send(this.#batch);
-    this.#sending.catch(() => {});
-    this.#batch = newBatch(this.#batch.isSorted);
-  }
+    /** Sends all rows. Rejects if a batch failed. */
+    async flushAll(): Promise<void> {
+      await flush();
+      await sending;
+    },
 
-  /** Sends all rows. Rejects if a batch failed. */
-  async flushAll(): Promise<void> {
-    await this.#flush();
-    await this.#sending;
-  }
-
-  /** Forgets the order of the rows so far. */
-  startAgain(): void {
-    this.#checkOrder = createOrderCheck(this.#kind);
-    this.#batch = newBatch(true);
-  }
+    /** Forgets the order of the rows so far. */
+    startAgain(): void {
+      checkOrder = createOrderCheck(kind);
+      batch = newBatch(true);
+    },
+  };
 }

@@ -14,22 +14,15 @@ import {
 } from '../../port.ts';
 import { importStatement } from '../../sql/audit.ts';
 import { undoFileOf } from '../../sql/exports.ts';
-import {
-  CommitGate,
-  hasGone,
-  importColumns,
-  type Merged,
-  nothing,
-  resultOf,
-} from '../../sql/imports.ts';
+import { CommitGate, hasGone, importColumns, type Merged, nothing, resultOf } from '../../sql/imports.ts';
 import { begin, type Connection } from '../connections/connection.ts';
 import { translated } from '../connections/errors.ts';
 import { hasCitus } from '../distribution/tables.ts';
-import { type Batch, copy, copyNew, Outbox } from './copy.ts';
+import { type Batch, copy, copyNew, createOutbox, type Outbox } from './copy.ts';
 import { createGrantWrites } from './grants.ts';
 import { importLock, type KindWrites, type Query, types } from './kind-writes.ts';
 import { createLocalCopies } from './local-copies.ts';
-import { RecordWrites } from './records.ts';
+import { createRecordWrites } from './records.ts';
 
 /**
  * Memory to sort a million lines; with the default of 4 MB Postgres sorts on disk. Citus sends the keys of
@@ -102,7 +95,7 @@ export class Run implements ImportRun {
     this.#connection = connection;
     this.#undo = undoFileOf(undoFile);
     this.#columns = importColumns[kind].all;
-    this.#outbox = new Outbox(kind, this.#columns, (batch) => this.#send(batch));
+    this.#outbox = createOutbox(kind, this.#columns, (batch) => this.#send(batch));
     const isReplacing = deletesMissing || overwrites || undoFile !== undefined || kind === 'grants';
     this.#isFirstLoad = pace === 'fast' && !isReplacing ? undefined : false;
   }
@@ -125,7 +118,7 @@ export class Run implements ImportRun {
     const isSpread = await this.#tracked(hasCitus(this.#connection)).catch(translate);
     const copies = isSpread ? createLocalCopies(kind, query) : undefined;
     this.#merge =
-      kind === 'grants' ? createGrantWrites(query, copies) : new RecordWrites(kind, query, copies);
+      kind === 'grants' ? createGrantWrites(query, copies) : createRecordWrites(kind, query, copies);
     // The times of grants are text: an empty expiry stands for null.
     const typeOf = (name: string) => (kind === 'grants' ? undefined : types[name]) ?? 'text collate "C"';
     const typed = this.#columns.map((name) => `${name} ${typeOf(name)}`);
@@ -240,7 +233,7 @@ export class Run implements ImportRun {
     const undo = this.#undo;
     const { deletesMissing = false, overwrites = false } = this.#options;
     const { rows, deletions } = this.#staged;
-    const { isSorted } = this.#outbox;
+    const isSorted = this.#outbox.isSorted();
     const hasDeletions = deletions > 0;
     // An undo file has the stored records, and what overwrites never compares again when it writes.
     const isReading = overwrites || undo !== undefined || this.#kind === 'grants';

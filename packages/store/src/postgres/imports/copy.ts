@@ -2,8 +2,7 @@
 import { finished } from 'node:stream/promises';
 import { ingestBounds } from '@partner-network/common/bounds/operator';
 import { DatabaseError } from 'pg';
-import type { ImportKind, ImportRow } from '../../port.ts';
-import { createOrderCheck } from '../../sql/imports.ts';
+import type { ImportRow } from '../../port.ts';
 import type { Connection } from '../connections/connection.ts';
 import { translated } from '../connections/errors.ts';
 
@@ -68,43 +67,32 @@ export interface Batch {
   readonly lines: string[];
   /** The values of each line that only the temporary table has. */
   readonly tails: string[];
-  /** Whether these rows and all before them are in the order of the table. */
-  isSorted: boolean;
   characters: number;
   deletions: number;
 }
 
-function newBatch(isSorted: boolean): Batch {
-  return { lines: [], tails: [], isSorted, characters: 0, deletions: 0 };
+function newBatch(): Batch {
+  return { lines: [], tails: [], characters: 0, deletions: 0 };
 }
 
 export type Outbox = ReturnType<typeof createOutbox>;
 
 /** Collects rows in batches. The server reads a batch while the next one is collected. */
-export function createOutbox(
-  kind: ImportKind,
-  columns: readonly string[],
-  send: (batch: Batch) => Promise<void>,
-) {
-  let checkOrder = createOrderCheck(kind);
+export function createOutbox(columns: readonly string[], send: (batch: Batch) => Promise<void>) {
   /** Rows that are not sent yet, and the batch that the server is reading. */
-  let batch = newBatch(true);
+  let batch = newBatch();
   let sending = Promise.resolve();
 
   async function flush(): Promise<void> {
     await sending;
     if (batch.lines.length > 0) sending = send(batch);
     sending.catch(() => {});
-    batch = newBatch(batch.isSorted);
+    batch = newBatch();
   }
 
   return {
-    /** Whether all rows are in the order of the table. */
-    isSorted: () => batch.isSorted,
-
     /** Rows without a number are numbered after `sent`. Rejects if an earlier batch failed. */
     async add(rows: readonly ImportRow[], sent: number): Promise<void> {
-      batch.isSorted = checkOrder(rows);
       for (const row of rows) {
         const line = copyLine(row, columns);
         batch.lines.push(line);
@@ -119,12 +107,6 @@ export function createOutbox(
     async flushAll(): Promise<void> {
       await flush();
       await sending;
-    },
-
-    /** Forgets the order of the rows so far. */
-    startAgain(): void {
-      checkOrder = createOrderCheck(kind);
-      batch = newBatch(true);
     },
   };
 }

@@ -7,8 +7,6 @@ export type Query = (text: string, values?: unknown[]) => Promise<QueryResult>;
 
 export interface Staged {
   readonly rows: number;
-  /** Whether all rows are in the order of the table, and no id is repeated. */
-  readonly isSorted: boolean;
   /** Whether a row might be older than a deletion or an erasure. */
   readonly hasGone: boolean;
   /** Whether one of the rows deletes. */

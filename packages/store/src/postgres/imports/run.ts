@@ -95,7 +95,7 @@ export class Run implements ImportRun {
     this.#connection = connection;
     this.#undo = undoFileOf(undoFile);
     this.#columns = importColumns[kind].all;
-    this.#outbox = createOutbox(kind, this.#columns, (batch) => this.#send(batch));
+    this.#outbox = createOutbox(this.#columns, (batch) => this.#send(batch));
     const isReplacing = deletesMissing || overwrites || undoFile !== undefined || kind === 'grants';
     this.#isFirstLoad = pace === 'fast' && !isReplacing ? undefined : false;
   }
@@ -217,10 +217,7 @@ export class Run implements ImportRun {
     if (rejected.length > 0) await onRejected?.(rejected);
     if (isKept) await this.#commitAll();
     // After a trial, rows that were staged before the transaction began are still there.
-    if (isKept || isFirst) {
-      this.#staged = noRows();
-      this.#outbox.startAgain();
-    }
+    if (isKept || isFirst) this.#staged = noRows();
     this.#placed = 0;
     this.#isFirstLoad = false;
     this.#isBegun = false;
@@ -233,7 +230,6 @@ export class Run implements ImportRun {
     const undo = this.#undo;
     const { deletesMissing = false, overwrites = false } = this.#options;
     const { rows, deletions } = this.#staged;
-    const isSorted = this.#outbox.isSorted();
     const hasDeletions = deletions > 0;
     // An undo file has the stored records, and what overwrites never compares again when it writes.
     const isReading = overwrites || undo !== undefined || this.#kind === 'grants';
@@ -241,7 +237,7 @@ export class Run implements ImportRun {
     const hasGone = await this.#beginLocked(isAlone ? 'exclusive' : 'shared', this.#owned);
     const missing = deletesMissing ? await merge.deleteMissing(this.#startedAt, undo) : 0;
     if (rows === 0) return { ...nothing, missing };
-    const lines = { rows, isSorted, hasGone, hasDeletions, overwrites, undo };
+    const lines = { rows, hasGone, hasDeletions, overwrites, undo };
     const owners = { hasFewOwners: this.#hasFewOwners(), owned: this.#owned };
     return { ...(await merge.write({ ...lines, ...owners })), missing };
   }

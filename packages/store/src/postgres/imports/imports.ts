@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { postgresBounds } from '@partner-network/common/bounds/store';
 import type { Imports } from '../../port.ts';
 import type { Sql } from '../../sql/statement.ts';
@@ -12,9 +13,10 @@ export function createImports(connect: (name: string) => Promise<Connection>, ro
       const command = options.pace === 'feed' ? 'a feed of' : 'an import of';
       const connection = await connect(`partner-network: ${command} ${kind}`);
       const run = new Run(kind, options, connection);
-      const stopWatching = options.onWait && watchLocks(rows, connection, options.onWait);
+      const ended = new AbortController();
+      if (options.onWait) watchLocks(rows, connection, options.onWait, ended.signal).catch(() => {});
       const end = async () => {
-        stopWatching?.();
+        ended.abort();
         await run.end();
       };
       try {
@@ -32,27 +34,20 @@ export function createImports(connect: (name: string) => Promise<Connection>, ro
 const blockers = `
   select pid, application_name from pg_stat_activity where pid = any (pg_blocking_pids($1)) order by pid`;
 
-/** Reports which sessions hold a lock that this session waits for. Returns a function that ends the watch. */
-function watchLocks(rows: Sql['rows'], connection: Connection, onWait: (what: string) => void) {
+/** Reports which sessions hold a lock that this session waits for, until the signal. */
+async function watchLocks(
+  rows: Sql['rows'],
+  connection: Connection,
+  onWait: (what: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
   const { processID } = connection as unknown as { processID: number };
-  let isLooking = false;
-  let hasEnded = false;
-
-  async function look(): Promise<void> {
-    if (isLooking) return;
-    isLooking = true;
+  for (;;) {
+    await wait(postgresBounds.lockWatchMs, undefined, { signal, ref: false });
     // Without an answer the import itself reports the outage.
     const found = await rows(blockers, processID).catch(() => []);
-    isLooking = false;
     const names = found.map(({ pid, application_name }) => `${application_name || 'a session'} (pid ${pid})`);
-    if (names.length === 0 || hasEnded) return;
+    if (names.length === 0 || signal.aborted) continue;
     onWait(`Waiting for a lock that is held on the database server by ${names.join(', ')}.`);
   }
-
-  const timer = setInterval(look, postgresBounds.lockWatchMs);
-  timer.unref();
-  return () => {
-    hasEnded = true;
-    clearInterval(timer);
-  };
 }

@@ -1,5 +1,6 @@
 /** The part of the storage port for operators: partners, their keys, grants, and administrative keys. */
 import type { AdminRole, Scope } from '@partner-network/contract/permissions';
+import type { Brand as BrandRecord } from '@partner-network/contract/records';
 import type { Author } from './journal.ts';
 
 export const grantStatuses = ['ACTIVE', 'CONSUMED', 'REVOKED', 'EXPIRED'] as const;
@@ -55,16 +56,7 @@ export type Grant = {
 };
 
 /** What operators see of a brand: its record without the metadata. */
-export interface Brand {
-  readonly partner_id: string;
-  readonly id: string;
-  readonly name: string;
-  readonly reference_id: string;
-  readonly color?: string;
-  readonly profile_image_url?: string;
-  readonly created_at: string;
-  readonly updated_at: string;
-}
+export type Brand = Readonly<Omit<BrandRecord, 'metadata'> & Pick<ApiKey, 'partner_id'>>;
 
 /** A page of a list in order: the records after the last one of the previous page. */
 export interface PageOf<R> {

@@ -91,13 +91,10 @@ export function createRotation(
     });
 }
 
-/** The next unused id after the newest key's, so that an id is reused as late as possible. */
+/** The id after the newest key's. Ids are used in turn, so if it is taken, all of them are. */
 function freeId(kept: readonly StoredCursorKey[], newest: StoredCursorKey | undefined): number {
-  const taken = new Set(kept.map(({ id }) => id));
-  const first = newest === undefined ? 0 : newest.id + 1;
-  const all = Array.from({ length: idCount }, (_, offset) => (first + offset) % idCount);
-  const free = all.find((id) => !taken.has(id));
-  if (free !== undefined) return free;
+  const next = newest === undefined ? 0 : (newest.id + 1) % idCount;
+  if (!kept.some(({ id }) => id === next)) return next;
   const freeAt = toTime(opensUntilMs(kept, kept.length - 1));
   throw new OperatorError(
     `All ${idCount} ids of cursor keys are in use. Rotate again after ${freeAt}, or with --discard-old.`,

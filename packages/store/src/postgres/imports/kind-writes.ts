@@ -2,6 +2,7 @@ import type { QueryResult } from 'pg';
 import type { ImportKind, Missing } from '../../port.ts';
 import type { UndoFile } from '../../sql/exports.ts';
 import type { Merged } from '../../sql/imports.ts';
+import type { Row } from '../../sql/statement.ts';
 
 export type Query = (text: string, values?: unknown[]) => Promise<QueryResult>;
 
@@ -28,8 +29,6 @@ export interface KindWrites {
   deleteMissing(at: string, undo: UndoFile | undefined): Promise<number>;
   write(staged: Staged): Promise<Merged>;
 }
-
-type Row = Readonly<Record<string, unknown>>;
 
 /** Reads rows through a cursor, `size` at a time. A few rows need no cursor, and so only one round trip. */
 export async function* fetched(

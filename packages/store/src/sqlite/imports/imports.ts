@@ -44,7 +44,6 @@ export async function beginImport(
   let writer: Writer | undefined = options.pace === 'feed' ? open() : undefined;
   const gate = new CommitGate();
   let rowsOf = createRows(kind);
-  let batches = 0;
   let hasBegun = false;
   const waiting: Rows[] = [];
 
@@ -76,8 +75,7 @@ export async function beginImport(
   return {
     stage: async (rows) => {
       waiting.push(rowsOf(rows));
-      batches += 1;
-      if (batches > 1) writer ??= writesInThread(path, kind, options, startedAt);
+      if (waiting.length > 1) writer ??= writesInThread(path, kind, options, startedAt);
       if (writer !== undefined) await opened();
     },
     countMissing: async () => (await opened()).countMissing(),

@@ -17,18 +17,17 @@ import { storeBounds } from '@partner-network/common/bounds/store';
 import { OperatorError } from '@partner-network/common/errors';
 import type { Environment } from '@partner-network/contract/environments';
 import { requireEnvironment, requireUpdated } from '../sql/schema.ts';
-import { translated } from './engine.ts';
+import { hasCode, translated } from './engine.ts';
 import { isReadOnly, openDespiteFullDisk, openToInspect, receiptsFileOf } from './file.ts';
 import { databaseSchema, receiptsSchema, stampOf } from './migrate.ts';
 import { refuseMissing } from './open.ts';
 
 /** One step copies one snapshot. With several steps, SQLite restarts the copy after every write. */
 const pagesOfStep = 2 ** 31 - 1;
-const sqliteCorrupt = 11;
-const sqliteNotADatabase = 26;
-const damaged = new Set([sqliteCorrupt, sqliteNotADatabase]);
+/** SQLITE_CORRUPT and SQLITE_NOTADB. */
+const damaged = [11, 26];
 /** SQLITE_IOERR and SQLITE_FULL. */
-const unwritten = new Set([10, 13]);
+const unwritten = [10, 13];
 
 /** Registers a function to call before a signal ends the process. Returns a function that unregisters it. */
 type OnInterrupt = (cleanUp: () => void) => () => void;
@@ -59,8 +58,8 @@ export async function backUpSqlite(
       unregister();
     }
   } catch (error) {
-    const { code = '', errcode = 0, message } = error as NodeJS.ErrnoException & { errcode?: number };
-    const isFileError = /^E[A-Z]+$/.test(code) || unwritten.has(errcode & 0xff);
+    const { code = '', message } = error as NodeJS.ErrnoException;
+    const isFileError = /^E[A-Z]+$/.test(code) || hasCode(error, ...unwritten);
     throw isFileError ? new OperatorError(`Cannot write ${target}: ${message}.`) : translated(error);
   }
 }
@@ -144,13 +143,14 @@ async function copyFile(source: string, partial: string, environment: Environmen
     refuseDamage(partial);
     flush(partial);
   } catch (error) {
-    const { errcode = 0, message } = error as Error & { errcode?: number };
-    if (!damaged.has(errcode & 0xff)) throw error;
+    if (!hasCode(error, ...damaged)) throw error;
     // If the receipts are damaged, the database has already passed the check.
     const remedy = isDatabase
       ? 'Keep your backups, and restore the newest.'
       : 'The database itself is intact. Stop the service, move the receipts away, start it, and try again.';
-    throw new OperatorError(`${source} is damaged (${message}). Nothing was copied. ${remedy}`);
+    throw new OperatorError(
+      `${source} is damaged (${(error as Error).message}). Nothing was copied. ${remedy}`,
+    );
   }
 }
 
@@ -158,7 +158,7 @@ async function copyFile(source: string, partial: string, environment: Environmen
 function refuseDamage(copy: string): void {
   using db = openToInspect(copy);
   const found = db.prepare('pragma integrity_check').get()?.integrity_check;
-  if (found !== 'ok') throw Object.assign(new Error(String(found)), { errcode: sqliteCorrupt });
+  if (found !== 'ok') throw Object.assign(new Error(String(found)), { errcode: damaged[0] });
 }
 
 /** Writes the file to disk: a backup must survive a power failure. */

@@ -5,7 +5,7 @@ import { AlreadyExists, StoreLocked, StoreUnavailable } from '../port.ts';
 import type { BoundStatement, Sql } from '../sql/statement.ts';
 
 /** Primary result codes for "cannot answer now": busy, locked, I/O error, full, cannot open. */
-const unavailable = new Set([5, 6, 10, 13, 14]);
+const unavailable = [5, 6, 10, 13, 14];
 /** SQLITE_CONSTRAINT_PRIMARYKEY and SQLITE_CONSTRAINT_UNIQUE. */
 const conflict = new Set([1555, 2067]);
 /** SQLITE_CONSTRAINT_TRIGGER, and what the triggers say that run before the primary key is checked. */
@@ -16,17 +16,18 @@ const readOnly = 8;
 /** SQLITE_IOERR_GETTEMPPATH. */
 const withoutTemporaryFolder = 6410;
 
+/** The result code of an error of SQLite, 0 of other errors. Its lowest byte is the primary code. */
+export const codeOf = (error: unknown) => (error as { errcode?: number }).errcode ?? 0;
+export const hasCode = (error: unknown, ...primary: number[]) => primary.includes(codeOf(error) & 0xff);
 /** SQLITE_BUSY or SQLITE_LOCKED. */
-export function isLocked(code: number): boolean {
-  return [5, 6].includes(code & 0xff);
-}
+export const isLocked = (error: unknown) => hasCode(error, 5, 6);
 
 /** Turns an error of SQLite into one of the port, and returns other errors unchanged. */
 export function translated(error: unknown): unknown {
-  const code = (error as { errcode?: number }).errcode ?? 0;
+  const code = codeOf(error);
   if (conflict.has(code) || isReplacing(code, error))
     return new AlreadyExists('This id already exists.', { cause: error });
-  if ((code & 0xff) === readOnly) {
+  if (hasCode(error, readOnly)) {
     const disk = 'its disk is mounted read-only or can hold no more files';
     const why = `this user may not write to it, or ${disk}`;
     return new OperatorError(`The embedded database can only be read: ${why}.`, { cause: error });
@@ -35,9 +36,9 @@ export function translated(error: unknown): unknown {
     const remedy = 'Set SQLITE_TMPDIR to a folder that this user can write';
     return new OperatorError(`SQLite has no folder for temporary files. ${remedy}.`, { cause: error });
   }
-  if (!unavailable.has(code & 0xff)) return error;
-  const reason = isLocked(code) ? 'another command, such as an import, locks it' : (error as Error).message;
-  const Kind = isLocked(code) ? StoreLocked : StoreUnavailable;
+  if (!hasCode(error, ...unavailable)) return error;
+  const reason = isLocked(error) ? 'another command, such as an import, locks it' : (error as Error).message;
+  const Kind = isLocked(error) ? StoreLocked : StoreUnavailable;
   return new Kind(`The embedded database cannot answer now (${reason}).`, { cause: error });
 }
 

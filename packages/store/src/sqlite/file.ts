@@ -17,7 +17,7 @@ import { OperatorError } from '@partner-network/common/errors';
 import type { OpenOptions } from '../address.ts';
 import { StoreUnavailable } from '../port.ts';
 import { triedStatement } from '../sql/audit.ts';
-import { isLocked, numbered, transaction, translated } from './engine.ts';
+import { codeOf, hasCode, isLocked, numbered, transaction, translated } from './engine.ts';
 
 /** The file beside a database that holds its receipts. */
 export function receiptsFileOf(database: string): string {
@@ -36,10 +36,10 @@ export function openFile(path: string, { access = 'read', openingBlockMs }: Open
 }
 
 /** SQLITE_FULL, and SQLITE_IOERR_SHMSIZE: there is no room for the index of a write-ahead log. */
-const isFull = (error: unknown) => [13, 4874].includes((error as { errcode?: number }).errcode ?? 0);
+const isFull = (error: unknown) => [13, 4874].includes(codeOf(error));
 
 /** SQLITE_CANTOPEN. */
-const isBarred = (error: unknown) => (((error as { errcode?: number }).errcode ?? 0) & 0xff) === 14;
+const cannotOpenFile = 14;
 
 /**
  * SQLite creates an index beside the write-ahead log to read, unless another process has. If the disk has no
@@ -54,7 +54,8 @@ export function openDespiteFullDisk(
     return opened(path, { timeout });
   } catch (error) {
     if (isFull(error)) return opened(path, { timeout }, ['vfs', 'unix-excl']);
-    if (!isBarred(error) || existsSync(`${realPathOf(path)}-wal`) || access === 'lock') throw error;
+    if (!hasCode(error, cannotOpenFile) || existsSync(`${realPathOf(path)}-wal`) || access === 'lock')
+      throw error;
     // The log, which has the locks, cannot be created, as on a disk that can hold no more files.
     return openImmutable(path, timeout);
   }
@@ -179,40 +180,33 @@ function errorCodeOf(work: () => unknown): string | undefined {
   }
 }
 
-/** An error of SQLite, or of the operating system. */
-interface Failure {
-  readonly code?: string;
-  readonly errcode?: number;
-  readonly message: string;
-}
-
 /** SQLITE_READONLY and SQLITE_CANTOPEN: SQLite does not say which of its files it is, and why. */
-const unexplained: readonly number[] = [8, 14];
+const unexplained = [8, cannotOpenFile];
 /** SQLITE_CORRUPT. */
 const damaged = 11;
 
 /** Says in words for an operator why `what`, such as "the database", cannot be opened at this path. */
 export function cannotOpen(what: string, path: string, error: unknown): OperatorError {
   // The cause is the error of SQLite.
-  const failure = (error instanceof StoreUnavailable ? error.cause : error) as Failure;
+  const failure = (error instanceof StoreUnavailable ? error.cause : error) as NodeJS.ErrnoException;
   const [reason, remedy = 'Correct the path.'] = explained(failure, path);
   // A command that retries recognizes a lock by the cause.
-  const cause = isLocked(failure.errcode ?? 0) ? translated(failure) : error;
+  const cause = isLocked(failure) ? translated(failure) : error;
   return new OperatorError(`Cannot open ${what} ${path}: ${reason}. ${remedy}`, { cause });
 }
 
-function explained(failure: Failure, path: string): [reason: string, remedy?: string] {
-  const { errcode, code, message } = failure;
+function explained(failure: NodeJS.ErrnoException, path: string): [reason: string, remedy?: string] {
+  const { code, message } = failure;
+  const isOfSqlite = codeOf(failure) !== 0;
   if (isFull(failure) || code === 'ENOSPC' || code === 'EDQUOT') {
     return ['its disk is full', 'Delete files that are not needed, or use a larger disk.'];
   }
-  if (isLocked(errcode ?? 0)) {
+  if (isLocked(failure)) {
     return ['another command, such as an import, locks it', 'Run the command again when that has ended.'];
   }
-  if (((errcode ?? 0) & 0xff) === damaged) return [`it is damaged (${message})`, 'Restore a backup.'];
+  if (hasCode(failure, damaged)) return [`it is damaged (${message})`, 'Restore a backup.'];
   if (code === 'EISDIR') return ['it is a folder'];
-  const isUnexplained = errcode === undefined || unexplained.includes(errcode & 0xff);
-  if (code === undefined || !isUnexplained) return [message];
+  if (code === undefined || (isOfSqlite && !hasCode(failure, ...unexplained))) return [message];
   const place = nearestExisting(path);
   // SQLite creates files beside the database.
   for (const each of place === path ? [path, dirname(path)] : [place]) {
@@ -230,7 +224,7 @@ function explained(failure: Failure, path: string): [reason: string, remedy?: st
       return [`${user} may not read and write ${each}`, 'Run as its owner, or make this user its owner.'];
     }
   }
-  return errcode === undefined
-    ? [`nothing can be created in ${place} (${code})`]
-    : [message, 'Find the cause with "partner-network doctor".'];
+  return isOfSqlite
+    ? [message, 'Find the cause with "partner-network doctor".']
+    : [`nothing can be created in ${place} (${code})`];
 }

@@ -46,7 +46,9 @@ export async function migrate(
 ): Promise<Migration> {
   await requireServer(client);
   await takeTurn(client);
-  const from = await inTransaction(client, () => versionOf(client, environment, current));
+  const from = await inTransaction(client, async () =>
+    usableVersion(await stampOf(client), environment, current),
+  );
   for (let version = from + 1; version <= current; version += 1) {
     try {
       await apply(client, version, environment, statementsOf(scripts[version - 1]!()));
@@ -126,10 +128,6 @@ export async function inTransaction<T>(client: Client, work: () => Promise<T>): 
   return result;
 }
 
-async function versionOf(client: Client, environment: Environment, current: number): Promise<number> {
-  return usableVersion(await stampOf(client), environment, current);
-}
-
 /** Rejects a database that is not at the current schema. */
 export async function requireCurrent(
   client: Client,
@@ -137,7 +135,9 @@ export async function requireCurrent(
   { current }: Migrations = migrations,
 ): Promise<Migration> {
   await requireServer(client);
-  const version = await inTransaction(client, () => versionOf(client, environment, current));
+  const version = await inTransaction(client, async () =>
+    usableVersion(await stampOf(client), environment, current),
+  );
   requireUpdated(version, current);
   return { from: version, to: version };
 }

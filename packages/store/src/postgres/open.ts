@@ -125,18 +125,6 @@ export async function openPostgres(
   };
 }
 
-/** Migrates, distributes the tables if asked to, and reports which tables are distributed. */
-async function migrateOn(
-  connection: Connection,
-  environment: Environment,
-  distributes: boolean,
-): Promise<Migration> {
-  if (distributes) await requireDistributable(connection);
-  const last = distributes ? () => distribute(connection) : undefined;
-  const migration = await migrate(connection, environment, undefined, last);
-  return (await hasCitus(connection)) ? { ...migration, ...(await tablesOf(connection)) } : migration;
-}
-
 async function prepareSchema(
   connection: Connection,
   environment: Environment,
@@ -144,7 +132,11 @@ async function prepareSchema(
 ): Promise<Migration> {
   try {
     if (schema === 'update' || schema === 'distribute') {
-      return await migrateOn(connection, environment, schema === 'distribute');
+      const distributes = schema === 'distribute';
+      if (distributes) await requireDistributable(connection);
+      const last = distributes ? () => distribute(connection) : undefined;
+      const migration = await migrate(connection, environment, undefined, last);
+      return (await hasCitus(connection)) ? { ...migration, ...(await tablesOf(connection)) } : migration;
     }
     if (replicas.length > 0 && (await hasCitus(connection))) throw replicasOfCitus();
     const migration = await requireCurrent(connection, environment);

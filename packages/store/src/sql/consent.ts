@@ -1,14 +1,11 @@
 /** Consent only shrinks: decides what a line of an import does to a grant. A trigger enforces the same. */
 import type { Grant, RefusedLine } from '../port.ts';
-import { importColumns, type Merged, sameId } from './imports.ts';
+import { importColumns, sameId } from './imports.ts';
 import type { Dialect } from './record-statements.ts';
 import type { Row } from './statement.ts';
 
 /** A stored grant without its key. */
-export type StoredGrant = Pick<
-  Grant,
-  'partner_id' | 'action' | 'status' | 'created_at' | 'updated_at' | 'expires_at'
->;
+export type StoredGrant = Omit<Grant, 'customer_id' | 'id'>;
 
 /** A staged line. An absent status or expiry keeps the stored one, an empty expiry stands for null. */
 export interface GrantLine extends Omit<StoredGrant, 'status'> {
@@ -101,33 +98,30 @@ export function selectCompared({ joined, readable }: Pick<Dialect, 'joined' | 'r
 }
 
 /** Judges the rows of `selectCompared` one after the other, and counts what they do. */
-export class GrantJudge {
-  readonly #rejected: RefusedLine[] = [];
-  readonly merged: Merged & { written: number; stale: number } = {
-    written: 0,
-    stale: 0,
-    deleted: 0,
-    rejected: this.#rejected,
-  };
+export function createGrantJudge() {
+  const rejected: RefusedLine[] = [];
+  const merged = { written: 0, stale: 0, deleted: 0, rejected };
   /** The last grant, as the lines so far have changed it. */
-  #last: { readonly id: string; grant: StoredGrant | undefined } = { id: '', grant: undefined };
+  let last: { readonly id: string; grant: StoredGrant | undefined } = { id: '', grant: undefined };
 
   /** Returns the grant that the line writes, with its key. */
-  judge(row: Row): (StoredGrant & Pick<Grant, 'customer_id' | 'id'>) | undefined {
+  function judgeRow(row: Row): Grant | undefined {
     const { customer_id, id } = row as unknown as Grant;
     const key = JSON.stringify([customer_id, id]);
-    if (this.#last.id !== key) this.#last = { id: key, grant: storedOf(row) };
+    if (last.id !== key) last = { id: key, grant: storedOf(row) };
     const erasedAt = (row.erased_at ?? undefined) as string | undefined;
-    const verdict = judge(this.#last.grant, lineOf(row), erasedAt);
-    if (verdict.outcome === 'stale') this.merged.stale += 1;
+    const verdict = judge(last.grant, lineOf(row), erasedAt);
+    if (verdict.outcome === 'stale') merged.stale += 1;
     if (verdict.outcome === 'rejected') {
-      this.#rejected.push({ line: Number(row.line), code: verdict.code, field: verdict.field });
+      rejected.push({ line: Number(row.line), code: verdict.code, field: verdict.field });
     }
     if (verdict.outcome !== 'written') return undefined;
-    this.merged.written += 1;
-    this.#last.grant = verdict.grant;
+    merged.written += 1;
+    last.grant = verdict.grant;
     return { customer_id, id, ...verdict.grant };
   }
+
+  return { merged, judge: judgeRow };
 }
 
 function storedOf(row: Row): StoredGrant | undefined {

@@ -1,5 +1,5 @@
 import { ingestBounds } from '@partner-network/common/bounds/operator';
-import { GrantJudge, selectCompared } from '../../sql/consent.ts';
+import { createGrantJudge, selectCompared } from '../../sql/consent.ts';
 import { importColumns } from '../../sql/imports.ts';
 import { fetched, type KindWrites, lookUp, type Query } from './kind-writes.ts';
 import { type LocalCopies, readableOn } from './local-copies.ts';
@@ -38,7 +38,7 @@ export function createGrantWrites(query: Query, copies: LocalCopies | undefined)
     write: async (staged) => {
       await copies?.bringStored(staged);
       await copies?.bringGone(staged);
-      const judge = new GrantJudge();
+      const judge = createGrantJudge();
       const selection = selectCompared({ joined: lookUp, readable: readableOn(copies) });
       for await (const rows of fetched(query, selection, staged.rows, ingestBounds.importBatchRecords)) {
         // The last line of a grant has what all its lines do.

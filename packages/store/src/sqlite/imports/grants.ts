@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { GrantJudge, selectCompared } from '../../sql/consent.ts';
+import { createGrantJudge, selectCompared } from '../../sql/consent.ts';
 import { importColumns } from '../../sql/imports.ts';
 import type { KindWrites } from './kind-writes.ts';
 import { dialect } from './records.ts';
@@ -14,7 +14,7 @@ export function createGrantWrites(db: DatabaseSync): KindWrites {
     countMissing: () => ({ missing: 0, stored: 0, share: 0 }),
     deleteMissing: () => 0,
     merge: () => {
-      const judge = new GrantJudge();
+      const judge = createGrantJudge();
       const write = db.prepare(`
         insert into grants (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})
         on conflict (customer_id, id) do update set

@@ -8,6 +8,7 @@ import { postgresBounds } from '@partner-network/common/bounds/store';
 import { within } from '@partner-network/common/timeout';
 import pg from 'pg';
 import type { BoundStatement, Sql } from '../../sql/statement.ts';
+import { late } from './errors.ts';
 import type { Prepared } from './prepared.ts';
 
 const { TIMESTAMPTZ } = pg.types.builtins;
@@ -95,14 +96,12 @@ export class Connection extends pg.Client {
       ? connect(`${this.host}/.s.PGSQL.${this.port}`)
       : connect({ host: this.host, port: this.port });
     socket.end(request);
-    const late = () => new Error('The server does not take the request.');
     await within(postgresBounds.closeMs, once(socket, 'close'), late).catch(() => {});
     socket.destroy();
   }
 
   /** Ends the session. Closes the socket if that takes longer than `closeMs`. */
   async leave(): Promise<void> {
-    const late = () => new Error('The server does not close the connection.');
     await within(postgresBounds.closeMs, this.end(), late).catch(() => this.abandon());
   }
 }

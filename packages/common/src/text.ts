@@ -41,6 +41,12 @@ export function isWebAddress(text: string): boolean {
   return username === '' && password === '';
 }
 
+/** Whether an address is http on a loopback host, where browsers may not keep a cookie that is Secure. */
+export function isLocal(address: string): boolean {
+  const url = URL.parse(address);
+  return url?.protocol === 'http:' && /^(?:127\.[\d.]+|\[::1\]|(?:.*\.)?localhost)$/.test(url.hostname);
+}
+
 const keyAnywhere = new RegExp(keyPattern);
 
 /** Whether a text contains an API key, or something of the same form. */

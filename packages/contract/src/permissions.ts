@@ -12,6 +12,9 @@ export const adminRoles = ['VIEWER', 'INGEST', 'SUPPORT', 'ADMIN'] as const;
 
 export type AdminRole = (typeof adminRoles)[number];
 
+/** The roles that people may have, the lowest first. */
+export const peopleRoles = ['VIEWER', 'SUPPORT', 'ADMIN'] as const satisfies readonly AdminRole[];
+
 export const adminRoleMeanings: Readonly<Record<AdminRole, string>> = {
   VIEWER: 'Read everything that the administrative service shows, and change nothing.',
   INGEST: 'Send batches of brands, balances and grants, and nothing else.',

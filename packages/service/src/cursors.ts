@@ -49,8 +49,9 @@ const timeBytes = 6;
 const walPositionBytes = 8;
 /** Key id and nonce, which are not encrypted. */
 const headBytes = 1 + nonceBytes;
-const fixedBytes = headBytes + timeBytes + walPositionBytes + 1 + tagBytes;
-const largestIdBytes = Math.floor((lengths.cursor * 3) / 4) - fixedBytes;
+const fixedBytes = headBytes + timeBytes + walPositionBytes + tagBytes;
+/** One byte says how the id is encoded. */
+const largestIdBytes = Math.floor((lengths.cursor * 3) / 4) - fixedBytes - 1;
 
 /** 256 random nonces at a time: the kernel takes as long for 12 bytes as for a thousand. */
 const nonces = Buffer.alloc(nonceBytes * 256);
@@ -75,7 +76,7 @@ export function createCursors(keysNow: () => readonly Key[], environment: Enviro
     return Buffer.from(JSON.stringify([environment, ...context.map((value) => value ?? null)]));
   }
 
-  function seal(context: SealedFor, { after, walPosition }: Position): string {
+  function seal(context: SealedFor, content: Buffer, walPosition = 0n): string {
     const [{ id, secret }] = keysNow() as [Key];
     const nonce = nextNonce();
     const when = Buffer.allocUnsafe(timeBytes + walPositionBytes);
@@ -83,13 +84,13 @@ export function createCursors(keysNow: () => readonly Key[], environment: Enviro
     when.writeBigUInt64BE(walPosition, timeBytes);
     const sealer = createCipheriv(cipher, secret, nonce, cipherOptions);
     sealer.setAAD(bindingOf(context));
-    const sealed = sealer.update(Buffer.concat([when, packId(after)]));
+    const sealed = sealer.update(Buffer.concat([when, content]));
     sealer.final();
     return Buffer.concat([Buffer.of(id), nonce, sealed, sealer.getAuthTag()]).toString('base64url');
   }
 
   /** Throws if the tag does not match. */
-  function unseal(keys: readonly Key[], context: SealedFor, sealedText: string): Position | undefined {
+  function unseal(keys: readonly Key[], context: SealedFor, sealedText: string): Unsealed | undefined {
     const bytes = Buffer.from(sealedText, 'base64url');
     // The decoder ignores stray characters and unused bits: without this, a cursor would have several texts.
     if (bytes.length < fixedBytes || bytes.toString('base64url') !== sealedText) return undefined;
@@ -104,12 +105,12 @@ export function createCursors(keysNow: () => readonly Key[], environment: Enviro
     // A cursor that was sealed while a clock was ahead would open for too long.
     if (leftMs <= 0 || leftMs > lifetimeMs + aheadMs) return undefined;
     return {
-      after: unpackId(opened.subarray(timeBytes + walPositionBytes)),
+      content: opened.subarray(timeBytes + walPositionBytes),
       walPosition: opened.readBigUInt64BE(timeBytes),
     };
   }
 
-  function open(context: SealedFor, sealedText: string): Position | undefined {
+  function open(context: SealedFor, sealedText: string): Unsealed | undefined {
     const keys = keysNow();
     try {
       return unseal(keys, context, sealedText);
@@ -119,21 +120,27 @@ export function createCursors(keysNow: () => readonly Key[], environment: Enviro
   }
 
   const box: SealedBox = {
-    seal: (context, text) => seal(context, { after: text, walPosition: 0n }),
-    open: (context, sealed) => open(context, sealed)?.after,
+    seal: (context, text) => seal(context, Buffer.from(text)),
+    open: (context, sealed) => open(context, sealed)?.content.toString(),
   };
   return {
     box,
     /** Makes the cursor for the records after this position. */
-    seal: ({ endpoint, partnerId, filters }: CursorScope, position: Position): string =>
-      seal([endpoint, partnerId, ...filters], position),
+    seal: ({ endpoint, partnerId, filters }: CursorScope, { after, walPosition }: Position): string =>
+      seal([endpoint, partnerId, ...filters], packId(after), walPosition),
     /** The position in a cursor. Every invalid cursor gets the same refusal. */
     open({ endpoint, partnerId, filters }: CursorScope, cursor: string): Position {
-      const position = open([endpoint, partnerId, ...filters], cursor);
-      if (position === undefined) throw refusal('INVALID_CURSOR', {}, 'cursor');
-      return position;
+      const opened = open([endpoint, partnerId, ...filters], cursor);
+      if (opened === undefined) throw refusal('INVALID_CURSOR', {}, 'cursor');
+      return { after: unpackId(opened.content), walPosition: opened.walPosition };
     },
   };
+}
+
+/** The content of a sealed text. */
+interface Unsealed {
+  readonly content: Buffer;
+  readonly walPosition: bigint;
 }
 
 const asUtf8 = 0;
@@ -173,7 +180,7 @@ function unpackId(packed: Buffer): string {
  * key seals after `keySettleMs`: by then every instance has read it, or has no valid keys.
  */
 export async function openCursors(
-  store: Pick<Store, 'cursorKeys' | 'environment'>,
+  store: Pick<Store, 'environment'> & { cursorKeys(): Promise<readonly Key[]> },
   nowMs: () => number,
   log: Logger,
   elapsedMs: () => number = () => performance.now(),
@@ -183,7 +190,7 @@ export async function openCursors(
   let isClosed = false;
   let timer: NodeJS.Timeout | undefined;
 
-  async function read(): Promise<readonly CursorKey[]> {
+  async function read(): Promise<readonly Key[]> {
     // A reading is as old as its query.
     const sentMs = elapsedMs();
     const keys = await store.cursorKeys();

@@ -107,6 +107,7 @@ export const auditActions = {
   'grants revoke': 'grant',
   'customers erase': 'customer',
   'cursor-key rotate': undefined,
+  'console sign-in': undefined,
   'import brands': undefined,
   'import balances': undefined,
   'import grants': undefined,

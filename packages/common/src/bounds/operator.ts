@@ -114,8 +114,30 @@ export const adminBounds = {
   /** Milliseconds between two changes that are tried and rolled back, and after the database was lost. */
   writeProbeMs: 15_000,
   writeRetryMs: 1_000,
-  /** How long a person stays signed in to the console, ms. */
+  /** How long a person with a key stays signed in to the console, ms. */
   sessionMs: 8 * 3_600_000,
+  /** How long a browser keeps the cookie: an ended session still says who was signed in, ms. */
+  cookieMs: 24 * 3_600_000,
+  /** How long a browser keeps a form that was sent after the end of a session, ms. */
+  keptFormMs: 600_000,
   /** How far ahead the clock of an instance may be that issues a session, ms. */
   sessionAheadMs: 60_000,
+} as const;
+
+/** Limits of sign-in with an identity provider. */
+export const identityBounds = {
+  /** Time for each answer of the provider, ms, and its largest size, bytes. */
+  fetchMs: 5_000,
+  answerBytes: 1_024 * 1_024,
+  /** Time to answer a request that waits for up to four answers of the provider, ms. */
+  signInMs: 22_000,
+  /** Milliseconds between two questions for what the provider says of itself, and for its keys. */
+  askAgainMs: 10_000,
+  /** Seconds by which the clocks may differ. */
+  toleranceSeconds: 60,
+  /** Time for a person to sign in at the provider, ms. */
+  underWayMs: 600_000,
+  /** Milliseconds between two audit entries about sign-ins of an account, and accounts remembered for it. */
+  auditMs: 60_000,
+  auditAccounts: 10_000,
 } as const;

@@ -64,9 +64,9 @@ export function createAdminRoutes(
 ): Routes {
   async function answer({ id, encoded }: Match[string], exchange: Exchange): Promise<string> {
     exchange.operation = id;
-    const key = await identify(exchange);
+    const caller = await identify(exchange);
     const read = (operation: AdminOperation) => readRequest(operation, encoded, exchange);
-    const answered: Answered = await call(id, { key, exchange }, read);
+    const answered: Answered = await call(id, { caller, exchange }, read);
     exchange.status = answered.status ?? 200;
     exchange.headers.push('Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store');
     return JSON.stringify(answered.body);

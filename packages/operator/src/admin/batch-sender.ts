@@ -1,17 +1,12 @@
 import { metric, metricOf } from '@partner-network/common/observability/metric';
 import type { AdminOperationId } from '@partner-network/contract/admin/operations';
 import type { Exchange } from '@partner-network/http/handle';
-import {
-  type AdminKeyOnFile,
-  type Author,
-  commits,
-  type ImportKind,
-  type Store,
-} from '@partner-network/store/port';
+import { type Author, commits, type ImportKind, type Store } from '@partner-network/store/port';
 import type { Logger } from 'pino';
 import { lagSince } from '../ingest/follow.ts';
 import { BatchAudit } from './batch-audit.ts';
 import { Batches, type BatchOptions } from './batches.ts';
+import type { Caller } from './credentials.ts';
 import type { Answered } from './request.ts';
 
 interface Sent extends Omit<BatchOptions, 'audit'> {
@@ -50,7 +45,7 @@ export class BatchSender {
     this.#log = log;
   }
 
-  async send(exchange: Exchange, { id }: AdminKeyOnFile, sent: Sent): Promise<Answered> {
+  async send(exchange: Exchange, { keyId }: Caller, sent: Sent): Promise<Answered> {
     const { kind, by, mode, skipsRejected } = sent;
     const isDryRun = mode === 'try';
     const audit = isDryRun ? undefined : this.#audit.begin(by, kind);
@@ -71,7 +66,7 @@ export class BatchSender {
     }
     const ending = isDryRun ? 'tried' : 'rejected';
     this.#sent[kind][isCommitted ? 'committed' : ending] += 1;
-    const fields = { request_id: exchange.requestId, key_id: id, kind, dry_run: isDryRun || undefined };
+    const fields = { request_id: exchange.requestId, key_id: keyId, kind, dry_run: isDryRun || undefined };
     this.#log.info({ ...fields, ...counts }, 'batch');
     if (isRejected) exchange.code = String((errors?.[0] as { code?: unknown } | undefined)?.code);
     const statusOfRejected = skipsRejected ? 207 : 422;

@@ -1,4 +1,4 @@
-/** Runs an operation for a key: role, path, query, body, handler. The API and the console share it. */
+/** Runs an operation for a caller: role, path, query, body, handler. The API and the console share it. */
 import { adminBounds } from '@partner-network/common/bounds/operator';
 import {
   type AdminOperation,
@@ -20,7 +20,7 @@ import { authorOf, createBodyCheck, type OperationInput } from './request.ts';
 /** What operations work with. */
 type CallParts = Pick<Call, 'store' | 'batches'> & { readonly box: SealedBox };
 
-/** Reads what the operation is given. A function, so that a key without the role is refused before. */
+/** Reads what the operation is given. A function, so that a caller without the role is refused before. */
 type Read = (operation: AdminOperation) => OperationInput | Promise<OperationInput>;
 
 /** What an operation answers. */
@@ -35,22 +35,22 @@ export function createCalls({ store, box, batches }: CallParts) {
 
   return async <Id extends AdminOperationId>(
     id: Id,
-    { key, exchange }: Pick<Call, 'key' | 'exchange'>,
+    { caller, exchange }: Pick<Call, 'caller' | 'exchange'>,
     read: Read,
   ): Promise<AnswerOf<Id>> => {
     const operation: AdminOperation = adminOperations[id];
-    requireRole(key, operation.permission);
+    requireRole(caller, operation.permission);
     const { path, query, body: sent } = await read(operation);
     const body = checks[id]!(sent);
     const call: Call = {
       store,
       exchange,
-      key,
+      caller,
       path,
       query,
       body,
       batches,
-      by: (action) => authorOf(key, action, exchange, body.reason as string | undefined),
+      by: (action) => authorOf(caller, action, exchange, body.reason as string | undefined),
       readPage: createReadPage(box, id, query),
     };
     // Beside a feed, which locks the embedded database again and again, a revocation is not refused. Postgres

@@ -11,10 +11,24 @@ import {
   requireValid,
 } from '@partner-network/service/auth';
 import type { Journal } from '@partner-network/service/receipts';
-import type { AdminKeyOnFile, Store } from '@partner-network/store/port';
+import type { AdminKeyOnFile, AuditEntry, Store } from '@partner-network/store/port';
+
+/** Who makes a request: a program or a person with a key, or a person whom the identity provider knows. */
+export interface Caller {
+  readonly role: AdminRole;
+  /** As the audit log has it. */
+  readonly actor: string;
+  /** What audit entries say of the caller besides. */
+  readonly details: AuditEntry['details'];
+  readonly keyId?: string;
+}
+
+export function callerOf({ id, role }: AdminKeyOnFile): Caller {
+  return { role, actor: `admin-key:${id}`, details: {}, keyId: id };
+}
 
 /** Finds the stored key that headers carry, or refuses. Without headers, it reads those of the request. */
-export type Identify = (exchange: Exchange, rawHeaders?: readonly string[]) => Promise<AdminKeyOnFile>;
+export type Identify = (exchange: Exchange, rawHeaders?: readonly string[]) => Promise<Caller>;
 
 export function createIdentify(
   { findAdminKey: find, environment }: Store,
@@ -28,11 +42,11 @@ export function createIdentify(
     exchange.key = { id: key.id };
     requireValid(key, Date.now());
     noteUse(key.id, Date.now());
-    return key;
+    return callerOf(key);
   };
 }
 
-export function requireRole({ role }: AdminKeyOnFile, needed: AdminRole): void {
+export function requireRole({ role }: Pick<Caller, 'role'>, needed: AdminRole): void {
   if (!mayUse(role, needed)) throw refusal('INSUFFICIENT_ROLE', { role: needed, own: role });
 }
 

@@ -7,7 +7,7 @@ import type { Scope } from '@partner-network/contract/permissions';
 import type { Exchange } from '@partner-network/http/handle';
 import { refusal } from '@partner-network/http/refusal';
 import { environmentOfAdminKey } from '@partner-network/service/auth';
-import type { AdminKeyOnFile, AuditAction, Author, ImportKind, Store } from '@partner-network/store/port';
+import type { AuditAction, Author, ImportKind, Store } from '@partner-network/store/port';
 import { rejection } from '../ingest/rejections.ts';
 import { putGrant, revokeGrant, withRevocations } from '../operations/grants.ts';
 import {
@@ -21,6 +21,7 @@ import {
 } from '../operations/keys.ts';
 import { putPartner, requirePartner, switchPartner } from '../operations/partners.ts';
 import type { BatchSender } from './batch-sender.ts';
+import type { Caller } from './credentials.ts';
 import {
   type List,
   type ListCall,
@@ -40,7 +41,7 @@ import type { Answered, Fields } from './request.ts';
 /** A request whose role, path, query and body are checked. */
 export interface Call extends ListCall {
   readonly exchange: Exchange;
-  readonly key: AdminKeyOnFile;
+  readonly caller: Caller;
   readonly path: Readonly<Record<string, string>>;
   readonly body: Fields;
   /** The author of a change. */
@@ -70,8 +71,8 @@ function switching(isDisabled: boolean) {
 }
 
 function batchOf(kind: ImportKind): Handler {
-  return ({ exchange, key, query, by, batches }) =>
-    batches.send(exchange, key, {
+  return ({ exchange, caller, query, by, batches }) =>
+    batches.send(exchange, caller, {
       kind,
       by: by(`batch ${kind}`),
       skipsRejected: query.on_rejected === 'skip',

@@ -17,10 +17,11 @@ import { hasBody, readPlainBody } from '@partner-network/http/body';
 import type { Exchange } from '@partner-network/http/handle';
 import { refusal, refusalSaying } from '@partner-network/http/refusal';
 import { decode, headerValues, parseParameters } from '@partner-network/http/request';
-import type { AdminKeyOnFile, AuditAction, Author } from '@partner-network/store/port';
+import type { AuditAction, Author } from '@partner-network/store/port';
 import { createChecker } from '../ingest/check.ts';
 import { readJson } from '../ingest/json.ts';
 import { dotsRejection, rejection } from '../ingest/rejections.ts';
+import type { Caller } from './credentials.ts';
 import { refusalOfBody } from './refusals.ts';
 
 /** The status, if it is not 200, and the body of the answer. */
@@ -152,7 +153,7 @@ const badName = 'Write a name in UTF-8 to On-Behalf-Of, without invisible charac
 
 /** Who makes a change. The name in `On-Behalf-Of` is a claim of the sender. */
 export function authorOf(
-  { id }: AdminKeyOnFile,
+  { actor, details }: Caller,
   action: AuditAction,
   { rawHeaders }: Exchange,
   reason?: string,
@@ -172,6 +173,5 @@ export function authorOf(
     if (!isReadable || !isCleanText(name) || holdsKey(name))
       throw refusalSaying('INVALID_CHARACTER', badName, field);
   }
-  const details = name === undefined ? {} : { on_behalf_of: name };
-  return { actor: `admin-key:${id}`, action, reason, details };
+  return { actor, action, reason, details: { ...details, on_behalf_of: name } };
 }

@@ -16,11 +16,12 @@ import {
   logLevel,
   postgresSettings,
 } from '@partner-network/service/settings';
+import { conflictsOfOidc, oidcSettings, resolveOidc } from '../identity/settings.ts';
 
 const port = wholeNumber(0, largestPort);
 const { connections, 'prepared-statements': preparedStatements } = postgresSettings;
 
-export const adminSettings = addedIn('0.2.0', {
+const ownSettings = addedIn('0.2.0', {
   ...databaseSettings,
   connections,
   'prepared-statements': preparedStatements,
@@ -42,12 +43,13 @@ export const adminSettings = addedIn('0.2.0', {
   'drain-delay': drainDelay,
 });
 
+export const adminSettings = { ...ownSettings, ...oidcSettings };
+
 type AdminConfig = Values<typeof adminSettings>;
 
 export function conflictsOfAdmin(config: AdminConfig): string[] {
-  return isOnePort(config)
-    ? [`--port and --ops-port are both ${config.port}. Choose another --ops-port.`]
-    : [];
+  const onePort = `--port and --ops-port are both ${config.port}. Choose another --ops-port.`;
+  return [...(isOnePort(config) ? [onePort] : []), ...conflictsOfOidc(config, config['public-url'])];
 }
 
 /** Resolves the flags of `admin` once. */
@@ -61,6 +63,7 @@ export function resolveAdmin(config: AdminConfig) {
     },
     listener: { host: config.host, port: config.port },
     publicUrl: config['public-url'],
+    oidc: resolveOidc(config),
     operations: { host: config['ops-host'], port: config['ops-port'] },
     logLevel: config['log-level'],
     drainDelaySeconds: config['drain-delay'],

@@ -61,8 +61,8 @@ ${action.fields?.(visit, subject)}
 <label for="reason">Reason</label>
 <input id="reason" name="reason" required maxlength="${adminLimits.reasonCharacters}" autocomplete="off"
 value="${form.get('reason') ?? ''}" aria-describedby="about-reason">
-<p class="hint" id="about-reason">It stays in the audit log for good, with your key's id. Write no personal
-data.</p>
+<p class="hint" id="about-reason">It stays in the audit log for good, with ${session.caller.keyId === undefined ? 'your name' : 'the id of your key'}.
+Write no personal data.</p>
 <p class="actions"><button class="${isDanger ? 'danger' : 'primary'}">${title}</button>
 <a class="button" href="${subject.back}">Cancel</a></p>
 </form></div>`,
@@ -94,7 +94,7 @@ export function pagesOf(action: Action) {
   const { permission, path: ofOperation } = adminOperations[action.operation];
   const path = action.path ?? ofOperation.slice(adminBasePath.length);
   const ask = async (visit: Visit) => {
-    requireRole(visit.session.key, permission);
+    requireRole(visit.session.caller, permission);
     return confirmPage(visit, action, await action.subject(visit));
   };
   const make = (visit: Visit) => change(visit, action);

@@ -40,6 +40,8 @@ export interface Page {
   readonly body: Html;
   /** The entry of the navigation to which the page belongs. */
   readonly place?: Place;
+  /** The address to which the page goes on by itself. */
+  readonly next?: string;
 }
 
 const places = {
@@ -58,14 +60,14 @@ export interface Frame {
 }
 
 /** The whole page. Without a session it has neither search nor navigation. */
-export function pageOf({ title, body, place }: Page, { environment, session, notice }: Frame): string {
+export function pageOf({ title, body, place, next }: Page, { environment, session, notice }: Frame): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${title} · Partner Network</title>
+${next !== undefined && html`<meta http-equiv="refresh" content="0; url=${next}">\n`}<title>${title} · Partner Network</title>
 <link rel="icon" type="image/svg+xml" href="${icon[0]}">
 <link rel="stylesheet" href="${style[0]}">
 </head>
@@ -89,7 +91,7 @@ ${body}
 }
 
 function signedIn(session: Session, current: Place | undefined): Html {
-  const { name, key } = session;
+  const { name, caller } = session;
   const links = Object.entries(places).map(([place, label]) => {
     const path = place === '' ? '/console' : `/console/${place}`;
     return html`<a href="${path}"${place === current && html` aria-current="page"`}>${label}</a>\n`;
@@ -100,7 +102,7 @@ ${tokenField(session)}<label class="unseen" for="id">Id, partner’s name or lea
 <input id="id" name="id" type="search" placeholder="Id, partner’s name or leaked key" required maxlength="256"
 autocomplete="off" spellcheck="false"><button>Find</button></form>
 <form class="person" method="post" action="/console/sign-out">${tokenField(session)}
-<span><bdi>${name}</bdi> <span class="role">${key.role}</span></span><button>Sign out</button></form>`;
+<span><bdi>${name}</bdi> <span class="role">${caller.role}</span></span><button>Sign out</button></form>`;
 }
 
 export const tokenField = (session: Session): Html =>
@@ -117,12 +119,12 @@ const headings: Readonly<Record<number, string>> = {
 };
 
 /** The page of an error response. `state` says how things stand after it. */
-export function refusalPage(refused: Refusal, state?: string): Page {
+export function refusalPage(refused: Refusal, requestId: string, state?: string): Page {
   const title = headings[refused.status] ?? 'Check what you sent';
   return {
     title,
     body: html`<h1>${title}</h1>${errorList(refused)}${state !== undefined && html`<p>${state}</p>`}
-<p><a href="/console">To the start</a></p>`,
+<p><a href="/console">To the start</a></p><p class="hint">Request <code>${requestId}</code></p>`,
   };
 }
 

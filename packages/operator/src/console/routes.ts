@@ -1,5 +1,5 @@
 /** The paths of the console. */
-import { adminBounds } from '@partner-network/common/bounds/operator';
+import { adminBounds, identityBounds } from '@partner-network/common/bounds/operator';
 import { redirect } from '@partner-network/http/content';
 import type { Exchange, Route } from '@partner-network/http/handle';
 import { notFound } from '../admin/refusals.ts';
@@ -57,10 +57,16 @@ export function createConsole(parts: ConsoleParts): (path: string) => Route | un
     answerMs: () => formMs,
     answer: (exchange) => (exchange.method === 'POST' ? send : toStart)(exchange),
   });
+  const atProvider = (answer: Route['answer']): Route => ({
+    answerMs: () => identityBounds.signInMs,
+    answer,
+  });
   const fixed = new Map<string, Route>([
     style,
     ['/', { answer: toStart }],
     ['/console/sign-in', formRoute((exchange) => site.signIn(exchange))],
+    ['/console/sign-in/start', atProvider((exchange) => site.startSignIn(exchange))],
+    ['/console/sign-in/callback', atProvider((exchange) => site.finishSignIn(exchange))],
     ['/console/sign-out', formRoute((exchange) => site.signOut(exchange))],
   ]);
   const unknownRoute = (path: string): Route | undefined =>

@@ -8,7 +8,7 @@ import {
   watchThisProcess,
 } from '@partner-network/common/observability/metric';
 import { createStopSignal, ownVersion } from '@partner-network/common/process';
-import { originOf } from '@partner-network/common/text';
+import { isLocal, originOf } from '@partner-network/common/text';
 import { adminBasePath, adminOperations } from '@partner-network/contract/admin/operations';
 import { adminLimits } from '@partner-network/contract/limits';
 import { startHealth } from '@partner-network/http/health';
@@ -27,8 +27,8 @@ import { createIdentify } from '../admin/credentials.ts';
 import { notFound } from '../admin/refusals.ts';
 import type { resolveAdmin } from '../admin/settings.ts';
 import type { Examined } from '../doctor/examine.ts';
+import { IdentityProvider } from '../identity/provider.ts';
 import { createConsole } from './routes.ts';
-import { isLocal } from './session.ts';
 import { consoleOperations } from './site.ts';
 
 export type AdminSettings = ReturnType<typeof resolveAdmin>;
@@ -48,7 +48,8 @@ export async function openAdmin(
     listener: { host, port },
     publicUrl,
     database,
-  }: Pick<AdminSettings, 'listener' | 'publicUrl' | 'database'>,
+    oidc,
+  }: Pick<AdminSettings, 'listener' | 'publicUrl' | 'database'> & Partial<Pick<AdminSettings, 'oidc'>>,
   log: Logger,
   opened: AsyncDisposableStack,
   portFlag = '--port',
@@ -58,7 +59,8 @@ export async function openAdmin(
   opened.defer(journal.close);
   const batches = new BatchSender(store, log);
   opened.defer(() => batches.close());
-  const cursors = await openCursors(store, Date.now, log);
+  const { environment, sessionKeys } = store;
+  const cursors = await openCursors({ environment, cursorKeys: sessionKeys }, Date.now, log);
   opened.defer(cursors.close);
   const operations = [...Object.keys(adminOperations), ...consoleOperations];
   const requests = createRequestMetrics(operations, batchSeconds);
@@ -77,7 +79,8 @@ export async function openAdmin(
   const { box } = cursors;
   const call = createCalls({ store, box, batches });
   const parts = { identify: createIdentify(store, journal), call, batches, publicUrl: ownUrl };
-  const console = createConsole({ ...parts, store, box, journal, log, examine });
+  const provider = oidc && new IdentityProvider(oidc);
+  const console = createConsole({ ...parts, store, box, journal, log, examine, provider });
   const routes = createAdminRoutes(parts, console, isOnlyLocal);
   const site = { routes, log, requests, notFound: unknownPath };
   const http = serveSite(server, site);

@@ -7,7 +7,7 @@ import { adminLimits } from '@partner-network/contract/limits';
 import { mayUse } from '@partner-network/contract/permissions';
 import { redirect } from '@partner-network/http/content';
 import { type Exchange, refusalOfFailure } from '@partner-network/http/handle';
-import { Refusal } from '@partner-network/http/refusal';
+import { Refusal, refusalSaying } from '@partner-network/http/refusal';
 import { decode } from '@partner-network/http/request';
 import type { SealedBox } from '@partner-network/service/cursors';
 import type { Journal } from '@partner-network/service/receipts';
@@ -17,8 +17,9 @@ import type { AdminParts } from '../admin/app.ts';
 import { requireRole } from '../admin/credentials.ts';
 import { notFound } from '../admin/refusals.ts';
 import { checkInput } from '../admin/request.ts';
+import type { IdentityProvider } from '../identity/provider.ts';
 import { type Frame, type Page, pageHeaders, pageOf, refusalPage } from './layout.ts';
-import { signInPage, whyNotKept, whyNotSignedIn } from './pages/sign-in.ts';
+import { goingOnPage, signInPage, whyNotKept, whyNotSignedIn } from './pages/sign-in.ts';
 import {
   createSessions,
   readForm,
@@ -26,8 +27,8 @@ import {
   requireToken,
   returnPath,
   type Session,
-  setCookie,
 } from './session.ts';
+import { isFromElsewhere, SignIn } from './sign-in.ts';
 import { noteRefusal, type Outcome, type Reads, type Texts, type Visit } from './visit.ts';
 
 export interface ConsoleParts extends Pick<AdminParts, 'identify' | 'call' | 'publicUrl'> {
@@ -36,6 +37,8 @@ export interface ConsoleParts extends Pick<AdminParts, 'identify' | 'call' | 'pu
   readonly journal: Pick<Journal, 'noteUse'>;
   readonly log: Logger;
   readonly examine: Reads['examine'];
+  /** Absent if people sign in with keys only. */
+  readonly provider?: IdentityProvider | undefined;
 }
 
 /** The names of console requests in logs and metrics. */
@@ -58,32 +61,45 @@ export class ConsoleSite {
   readonly #parts: ConsoleParts;
   readonly #sessions: ReturnType<typeof createSessions>;
   readonly #reads: Reads;
+  readonly #signIn: SignIn | undefined;
 
   constructor(parts: ConsoleParts) {
-    const { store, box, examine } = parts;
+    const { store, box, examine, provider, publicUrl } = parts;
     this.#parts = parts;
     this.#reads = { ...store, examine };
-    this.#sessions = createSessions(store, box);
+    this.#sessions = createSessions(store, box, provider?.settings, publicUrl);
+    this.#signIn = provider && new SignIn(provider, { ...parts, begin: this.#sessions.begin });
   }
 
   /** Answers a person who is signed in. Others get the page to sign in, which returns here. */
   visit(page: ConsolePage, encoded: Texts, exchange: Exchange, path: string): Promise<string> {
     exchange.operation = page.operation;
     return this.#shown(exchange, undefined, async () => {
-      const session = await this.#sessions.find(exchange);
-      if (session === undefined) return this.#askToSignIn(exchange, path);
-      return this.#shown(exchange, session, () => this.#answered(page, encoded, exchange, session));
+      const found = await this.#sessions.find(exchange);
+      if (found === undefined) return this.#askToSignIn(exchange, path);
+      const { session, isOver } = found;
+      if (isOver) return this.#askAgain(page, exchange, session, path);
+      return this.#shown(exchange, session, () => this.#answered(page, encoded, exchange, session, path));
     });
   }
 
-  async #answered(page: ConsolePage, encoded: Texts, exchange: Exchange, session: Session): Promise<string> {
+  async #answered(
+    page: ConsolePage,
+    encoded: Texts,
+    exchange: Exchange,
+    session: Session,
+    path: string,
+  ): Promise<string> {
     const { journal, call } = this.#parts;
-    const { key } = session;
-    exchange.key = { id: key.id };
-    requireRole(key, 'VIEWER');
+    const { caller } = session;
+    if (caller.keyId !== undefined) exchange.key = { id: caller.keyId };
+    requireRole(caller, 'VIEWER');
     if (holdsKey(querystring.unescape(exchange.query))) throw notFound(noKeys);
-    journal.noteUse(key.id, Date.now());
-    const form = page.method === 'POST' ? await this.#ownForm(exchange, session) : new URLSearchParams();
+    if (caller.keyId !== undefined) journal.noteUse(caller.keyId, Date.now());
+    const form =
+      page.method === 'POST'
+        ? await this.#ownForm(exchange, session)
+        : (this.#sessions.takeForm(session, path, exchange) ?? new URLSearchParams());
     const query = Object.fromEntries([...new URLSearchParams(exchange.query)].filter(([, value]) => value));
     const ids = Object.fromEntries(Object.entries(encoded).map(([name, text]) => [name, idOf(text)]));
     const outcome = await page.answer({
@@ -93,8 +109,8 @@ export class ConsoleSite {
       query,
       form,
       call: async (id, input = {}) =>
-        (await call(id, { key, exchange }, (operation) => checkInput(operation, input))).body,
-      may: (id) => mayUse(key.role, adminOperations[id].permission),
+        (await call(id, { caller, exchange }, (operation) => checkInput(operation, input))).body,
+      may: (id) => mayUse(caller.role, adminOperations[id].permission),
       reads: this.#reads,
     });
     if ('to' in outcome) return redirect(exchange, outcome.to);
@@ -115,15 +131,17 @@ export class ConsoleSite {
       requireOwnSite(exchange, publicUrl());
       const form = await readForm(exchange);
       const next = returnPath(form.get('next'));
+      if (this.#parts.provider?.settings.isOnly)
+        throw refusalSaying('INSUFFICIENT_ROLE', 'Keys are refused here. Sign in with your account.');
+      const text = form.get('key')?.trim() ?? '';
       try {
-        const text = form.get('key')?.trim() ?? '';
         requireRole(await identify(exchange, ['authorization', `Bearer ${text}`]), 'VIEWER');
-        exchange.headers.push(...setCookie(publicUrl(), this.#sessions.begin(text)));
+        exchange.headers.push(...this.#sessions.begin({ key: text }));
         return redirect(exchange, next);
       } catch (thrown) {
         if (!(thrown instanceof Refusal)) throw thrown;
         noteRefusal(exchange, thrown);
-        return this.#rendered(exchange, signInPage(exchange, next, whyNotSignedIn(thrown)));
+        return this.#signInPage(exchange, next, whyNotSignedIn(thrown, text));
       }
     });
   }
@@ -133,12 +151,16 @@ export class ConsoleSite {
     const work = async () => {
       // Browsers send no cookie with a form of another site, but would forget it as this answer says.
       requireOwnSite(exchange, this.#parts.publicUrl());
-      const session = await this.#sessions.find(exchange);
-      if (session !== undefined) {
-        await this.#ownForm(exchange, session);
-        await whileLocked(session.end, adminBounds.lockMs);
+      const found = await this.#sessions.find(exchange);
+      if (found !== undefined) {
+        await this.#ownForm(exchange, found.session);
+        await whileLocked(found.end, adminBounds.lockMs);
       }
-      exchange.headers.push(...setCookie(this.#parts.publicUrl(), ''));
+      exchange.headers.push(...this.#sessions.forget());
+      const isPerson = found !== undefined && found.session.caller.keyId === undefined;
+      const to = isPerson ? await this.#signIn?.signOutAddress(exchange) : undefined;
+      // Browsers do not let a form lead to another site, but a page may go there by itself.
+      if (to !== undefined) return this.#rendered(exchange, goingOnPage('You are signed out', to));
       return redirect(exchange, '/console');
     };
     return this.#shown(exchange, undefined, work, 'You are still signed in.');
@@ -148,7 +170,55 @@ export class ConsoleSite {
     exchange.status = path === '/console' ? 200 : 401;
     const query = exchange.query === '' ? '' : `?${exchange.query}`;
     const next = exchange.method === 'POST' ? '/console' : returnPath(path + query);
-    return this.#rendered(exchange, signInPage(exchange, next, whyNotKept(this.#parts.publicUrl())));
+    return this.#signInPage(exchange, next, whyNotKept(this.#parts.publicUrl()));
+  }
+
+  #signInPage(exchange: Exchange, next: string, mistake?: string): string {
+    return this.#rendered(exchange, signInPage(exchange, next, this.#parts.provider?.settings, mistake));
+  }
+
+  /** The time of a session is over. A form is kept until the same person is signed in again. */
+  async #askAgain(page: ConsolePage, exchange: Exchange, session: Session, path: string): Promise<string> {
+    if (page.method === 'POST') {
+      const form = await this.#ownForm(exchange, session);
+      exchange.headers.push(...this.#sessions.keepForm(session, path, form));
+      exchange.status = 401;
+      const mistake =
+        'Your session has ended, so nothing was changed. Sign in again within 10 minutes: you get your form back, to confirm it.';
+      return this.#signInPage(exchange, page.operation === 'consoleChange' ? path : '/console', mistake);
+    }
+    if (session.caller.keyId !== undefined || isFromElsewhere(exchange))
+      return this.#askToSignIn(exchange, path);
+    const query = exchange.query === '' ? '' : `?${exchange.query}`;
+    return redirect(
+      exchange,
+      `/console/sign-in/start?${new URLSearchParams({ next: returnPath(path + query) })}`,
+    );
+  }
+
+  /** Sends the browser to the identity provider. */
+  startSignIn(exchange: Exchange): Promise<string> {
+    return this.#withProvider(exchange, async (signIn) => {
+      const next = returnPath(new URLSearchParams(exchange.query).get('next'));
+      return isFromElsewhere(exchange) ? this.#signInPage(exchange, next) : signIn.start(exchange, next);
+    });
+  }
+
+  /** Takes the answer of the identity provider. */
+  finishSignIn(exchange: Exchange): Promise<string> {
+    const shown = this.#withProvider(exchange, async (signIn) =>
+      this.#rendered(exchange, await signIn.finish(exchange)),
+    );
+    // The code is in this address, so no later request may name it as where it comes from. The last one counts.
+    return shown.finally(() => exchange.headers.push('Referrer-Policy', 'no-referrer'));
+  }
+
+  #withProvider(exchange: Exchange, work: (signIn: SignIn) => Promise<string>) {
+    exchange.operation = 'consoleSignIn';
+    return this.#shown(exchange, undefined, async () => {
+      if (this.#signIn === undefined) throw notFound('No identity provider is set. Sign in with a key.');
+      return work(this.#signIn);
+    });
   }
 
   async #ownForm(exchange: Exchange, session: Session): Promise<URLSearchParams> {
@@ -171,7 +241,7 @@ export class ConsoleSite {
       const { log } = this.#parts;
       const refused = thrown instanceof Refusal ? thrown : refusalOfFailure(log, exchange.requestId, thrown);
       noteRefusal(exchange, refused);
-      return this.#rendered(exchange, refusalPage(refused, ifFailed), { session });
+      return this.#rendered(exchange, refusalPage(refused, exchange.requestId, ifFailed), { session });
     }
   }
 

@@ -15,6 +15,7 @@ import { urlInRole } from '../../../testkit/servers/roles.ts';
 import { openTestDatabase, serveOptions } from '../../../testkit/service/database.ts';
 import { keepKey, watchedLog } from '../../../testkit/watch/logs.ts';
 import { openAdmin } from '../../src/console/serve.ts';
+import type { OidcSettings } from '../../src/identity/settings.ts';
 
 interface Sent {
   readonly role?: AdminRole;
@@ -65,24 +66,24 @@ export const headOf = (line: string, type: string, key = adminKeys.ADMIN) =>
   `${line} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\nContent-Type: ${type}\r\n`;
 
 /** Opens an instance of the service on a database, until the test ends or closes it. */
-export async function openInstance(t: TestContext, database: DatabaseAddress) {
+export async function openInstance(t: TestContext, database: DatabaseAddress, oidc?: OidcSettings) {
   const store = await openStore(database, 'sandbox', { ...toAdminister, ...serveOptions });
   const { log, lines } = watchedLog();
   const opened = new AsyncDisposableStack();
   opened.defer(() => store.close());
   const close = () => opened.disposeAsync();
   t.after(close);
-  const settings = { listener: { host: '127.0.0.1', port: 0 }, publicUrl: undefined, database };
+  const settings = { listener: { host: '127.0.0.1', port: 0 }, publicUrl: undefined, database, oidc };
   return { ...(await openAdmin(store, settings, log, opened)), lines, close };
 }
 
-export async function adminScene(t: TestContext, engine: string) {
+export async function adminScene(t: TestContext, engine: string, oidc?: OidcSettings) {
   const database = await openTestDatabase(t, 'fixture', fillFixture, engine);
   await createAdminKeys(database.store);
   const isPostgres = engine === 'postgres';
   const url = isPostgres ? await urlInRole(t, database.url, 'network_admin') : database.url;
   const address = parseDatabaseUrl(url)!;
-  const admin = await openInstance(t, address);
+  const admin = await openInstance(t, address, oidc);
 
   async function send(path: string, { role = 'ADMIN', key, body, headers, ...sent }: Sent = {}) {
     const method = sent.method ?? (body === undefined ? 'GET' : 'POST');

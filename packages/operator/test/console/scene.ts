@@ -5,6 +5,7 @@ import type { AdminRole } from '@partner-network/contract/permissions';
 import type { Store } from '../../../store/src/port.ts';
 import { adminKeys } from '../../../testkit/admin/started.ts';
 import { keepSecret } from '../../../testkit/watch/logs.ts';
+import type { OidcSettings } from '../../src/identity/settings.ts';
 import { adminScene } from '../admin/scene.ts';
 
 type Texts = Readonly<Record<string, string>>;
@@ -45,8 +46,8 @@ export function browserAt(address: string, cookie = '') {
 
 export type TestBrowser = ReturnType<typeof browserAt>;
 
-export async function consoleScene(t: TestContext, engine = 'sqlite') {
-  const scene = await adminScene(t, engine);
+export async function consoleScene(t: TestContext, engine = 'sqlite', oidc?: OidcSettings) {
+  const scene = await adminScene(t, engine, oidc);
   const open = (cookie?: string) => browserAt(scene.address, cookie);
   const as = async (role: AdminRole) => {
     const browser = open();

@@ -25,6 +25,7 @@ export const onCoordinator = [
   'cursor_keys',
   'ended_sessions',
   'key_uses',
+  'session_keys',
   'settings',
   'usage',
 ];

@@ -1,0 +1,6 @@
+-- The key that seals sessions of the console. The administrative service writes the only row.
+create table session_keys (
+  id integer primary key check (id = 0),
+  secret blob not null check (length(secret) = 32),
+  created_at text not null check (created_at is strftime('%Y-%m-%dT%H:%M:%fZ', created_at, '+0 seconds'))
+) strict;

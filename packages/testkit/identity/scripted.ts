@@ -60,7 +60,7 @@ export async function scriptedProvider(t: TestContext) {
         { ...published.publicKey.export({ format: 'jwk' }), kid: published.id, use: 'sig', alg: 'RS256' },
       ],
     }),
-    '/userinfo': () => script.userinfo,
+    '/userinfo': () => ({ sub: 'user-1', ...script.userinfo }),
     '/token': async (request) => {
       const form = new URLSearchParams((await request.toArray()).join(''));
       const code = form.get('code') ?? '';
@@ -80,7 +80,7 @@ export async function scriptedProvider(t: TestContext) {
       };
       const whole = signed({ alg: 'RS256', kid: key.id, ...script.header }, claims, key.privateKey);
       const id_token = script.token?.(whole) ?? whole;
-      keepSecret('ID token', id_token);
+      keepSecret('key', id_token.slice(-40));
       return { access_token: 'access-token-of-the-test', token_type: 'Bearer', expires_in: 60, id_token };
     },
   };
@@ -112,7 +112,7 @@ export async function scriptedProvider(t: TestContext) {
     codeFor: (address: string): string => {
       const code = `code-${nonces.size}-${'x'.repeat(20)}`;
       nonces.set(code, new URL(address).searchParams.get('nonce')!);
-      keepSecret('code', code);
+      keepSecret('key', code);
       return code;
     },
     /** Signs with another key from now on, which is published or not. */

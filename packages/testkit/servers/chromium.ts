@@ -18,8 +18,8 @@ export async function launchChromium(): Promise<Browser> {
     // Chromium's sandbox does not work as root.
     chromiumSandbox: process.getuid?.() !== 0,
     args: [
-      // No other host can be reached.
-      '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
+      // No host but this machine can be reached.
+      '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
       // The address bar is a separate page, takes a second to load and is never shown.
       '--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup',
     ],

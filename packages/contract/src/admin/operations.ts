@@ -234,7 +234,7 @@ export const adminOperations = {
   }),
 
   listAudit: list('/audit', 'entries', 'AuditEntry', 'List who changed what, newest first', {
-    actor: filter('Only changes by this actor.', 256),
+    actor: filter('Only changes by this actor, by this person, or by keys with this name.', 256),
     action: filter('Only changes of this kind, such as `keys revoke`.', 64, 'keys revoke'),
     target: filter('Only changes of this partner, key, grant or customer.', lengths.grantId),
     ...span('from this time on', 'before this time'),

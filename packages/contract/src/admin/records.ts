@@ -90,7 +90,8 @@ export const adminRecords = {
     required: ['at', 'actor', 'action', 'target', 'details'],
     properties: {
       at: time('Time of the change.'),
-      actor: text(256, 'Who made the change: `admin-key:ID` for a request of this API.'),
+      actor: text(256, 'Who made the change: `admin-key:ID`, or `person:NAME` for a person who signed in.'),
+      actor_name: text(lengths.partnerName, 'The name of the key. Absent if no key made the change.'),
       action: text(64, 'What was done, such as `keys revoke`.'),
       target: text(256, 'The id of what was changed.'),
       details: { type: 'object', description: 'What changed, without secrets, amounts and personal data.' },

@@ -6,7 +6,6 @@ import type { SealedBox } from '@partner-network/service/cursors';
 import { isOutcome, someOutcome } from '@partner-network/service/receipts';
 import type {
   ApiKey,
-  AuditEntry,
   Grant,
   GrantStatus,
   NumberedEntry,
@@ -15,6 +14,7 @@ import type {
   Store,
   UsageCount,
 } from '@partner-network/store/port';
+import { listNamedAudit, type NamedEntry } from '../operations/audit.ts';
 import { grantStatus, type ListedGrant, listGrants } from '../operations/grants.ts';
 import { keyStatus } from '../operations/keys.ts';
 import type { Fields } from './request.ts';
@@ -110,22 +110,15 @@ export const listGrantsPage: List<ListedGrant> = async ({ store, query, readPage
   return { records: records.map(shownGrant), ...cursor };
 };
 
-/** Takes several actions, too: each has its own place in an index. */
-export const listAuditPage: List<AuditEntry> = async ({ store, query, readPage }) => {
+/** Takes several actions, too. */
+export const listAuditPage: List<NamedEntry> = async ({ store, query, readPage }) => {
   const { actor, target, since, until } = textsOf(query);
   const actions = [query.action].flat() as (string | undefined)[];
-  const chosen = { actor, target, since, until };
-  const read = async (part: Part<Pick<NumberedEntry, 'at' | 'seq'>>) => {
-    const found = await Promise.all(actions.map((action) => store.listAudit({ ...chosen, action, ...part })));
-    return found.length === 1 ? found[0]! : found.flat().toSorted(newestFirst);
-  };
+  const read = (part: Part<Pick<NumberedEntry, 'at' | 'seq'>>) =>
+    listNamedAudit(store, { actor, actions, target, since, until, ...part });
   const { records, ...cursor } = await readPage(read, ({ at, seq }) => ({ at, seq }));
   return { records: records.map(({ seq: _, ...entry }) => entry), ...cursor };
 };
-
-function newestFirst(one: NumberedEntry, other: NumberedEntry): number {
-  return one.at === other.at ? other.seq - one.seq : one.at < other.at ? 1 : -1;
-}
 
 /** The receipt of a request. Undefined also for a text that cannot be the id of a request. */
 export async function receiptOfRequest(

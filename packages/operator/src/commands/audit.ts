@@ -9,12 +9,19 @@ import { lengths } from '@partner-network/contract/limits';
 import { toFollow } from '@partner-network/store/address';
 import type { NumberedEntry, Store } from '@partner-network/store/port';
 import { createRetry } from '../ingest/retry.ts';
+import { actorsOf, listNamedAudit, type NamedEntry } from '../operations/audit.ts';
 import { onDatabase } from './database.ts';
+
+type Entry = NamedEntry & NumberedEntry;
 
 export const listAudit = onDatabase({
   options: {
     // Not the setting of the other commands: here it filters, and the variable does not.
-    actor: optional('NAME', plainText(commandLineBounds.actorCharacters), 'only changes by this actor'),
+    actor: optional(
+      'NAME',
+      plainText(commandLineBounds.actorCharacters),
+      'only changes by this actor, person or key with this name',
+    ),
     action: optional('COMMAND', plainText(64), 'only changes by this command, such as "keys revoke"'),
     target: optional(
       'ID',
@@ -37,26 +44,28 @@ export const listAudit = onDatabase({
   run: async ({ store, values, output }) => {
     const { actor, action, target, since, until } = values;
     if (values.follow) return follow(store, values, output);
-    const list = (after: NumberedEntry | undefined, limit: number) =>
-      store.listAudit({ actor, action, target, since, until, after, limit });
+    const list = (after: Entry | undefined, limit: number) =>
+      listNamedAudit(store, { actor, actions: [action], target, since, until, after, limit });
     await printNewest('changes', list, values, columns, output, recordOf);
   },
 });
 
 /** The number of an entry is only for paging. */
-const recordOf = ({ seq: _seq, ...entry }: NumberedEntry) => entry;
+const recordOf = ({ seq: _seq, ...entry }: Entry) => entry;
 
 type Filters = Readonly<Partial<Record<'actor' | 'action' | 'target' | 'since', string | undefined>>>;
 
 /** Prints entries until a signal arrives. A lost database is waited for. */
 async function follow(store: Store, filters: Filters, output: Output): Promise<void> {
-  const { since, ...wanted } = filters;
+  const { since, actor, ...wanted } = filters;
   const stop = new AbortController();
   const removeListener = onStop(() => stop.abort());
   const retry = createRetry({ stop, report: output.remark, what: 'The command' });
-  const isWanted = (entry: NumberedEntry) =>
-    (['actor', 'action', 'target'] as const).every((name) => [undefined, entry[name]].includes(wanted[name]));
   try {
+    const actors = actor === undefined ? undefined : await retry(() => actorsOf(store, actor));
+    const isWanted = (entry: Entry) =>
+      actors?.includes(entry.actor) !== false &&
+      (['action', 'target'] as const).every((name) => [undefined, entry[name]].includes(wanted[name]));
     let position = await retry(() => store.auditPosition(since));
     while (!stop.signal.aborted) {
       const read = await retry(() => store.followAudit(position, commandLineBounds.listPage));
@@ -75,9 +84,12 @@ async function follow(store: Store, filters: Filters, output: Output): Promise<v
 }
 
 /** On a terminal the last columns are left out first; --json has all. */
-const columns: readonly Column<NumberedEntry>[] = [
+const columns: readonly Column<Entry>[] = [
   { heading: 'TIME', minCells: neverShortened, cell: ({ at }) => at },
-  { heading: 'ACTOR', cell: ({ actor }) => actor },
+  {
+    heading: 'ACTOR',
+    cell: ({ actor, actor_name: name }) => (name === undefined ? actor : `${name} (${actor})`),
+  },
   { heading: 'ACTION', minCells: neverShortened, cell: ({ action }) => action },
   { heading: 'TARGET', cell: ({ target }) => target },
   { heading: 'DB USER', cell: ({ db_user = '-' }) => db_user },

@@ -1,6 +1,7 @@
 /** Tables that several pages have. */
-import { type AuditEntry, auditActions, type Receipt } from '@partner-network/store/port';
+import { auditActions, type Receipt } from '@partner-network/store/port';
 import type { ShownKey } from '../admin/lists.ts';
+import type { NamedEntry } from '../operations/audit.ts';
 import type { ListedGrant } from '../operations/grants.ts';
 import { type Html, html, type Value } from './html.ts';
 import { code, details, idLink, linkTo, mark, pathTo, table, text, time } from './parts.ts';
@@ -62,16 +63,20 @@ export function receiptTable(receipts: readonly Receipt[], empty: Value): Html {
   return table('Receipts', ['Time (UTC)', 'Outcome', 'What it means', ...who], rows, empty);
 }
 
-export function auditTable(entries: readonly AuditEntry[], empty: Value): Html {
+export function auditTable(entries: readonly NamedEntry[], empty: Value): Html {
   const rows = entries.map((entry) => {
-    const { at, actor, action, details: own, db_user, client_address } = entry;
-    return [time(at), text(actor), action, targetOf(entry), details({ ...own, db_user, client_address })];
+    const { at, action, details: own, db_user, client_address } = entry;
+    return [time(at), who(entry), action, targetOf(entry), details({ ...own, db_user, client_address })];
   });
   return table('Audit log', ['Time (UTC)', 'Who', 'What', 'Target', 'Details'], rows, empty);
 }
 
+/** Who made a change: a person, or a key by its name and id. */
+export const who = ({ actor, actor_name }: NamedEntry): Html =>
+  html`${actor_name !== undefined && html`<b>${text(actor_name)}</b> `}${text(actor.replace(/^person:/, ''))}`;
+
 /** The target of an entry, with a link if it has a page. */
-function targetOf({ action, target, details }: AuditEntry): Html {
+function targetOf({ action, target, details }: NamedEntry): Html {
   const kind = auditActions[action];
   if (kind === 'grant') return linkTo(pathTo('customers', String(details.customer_id ?? target)), target);
   return kind === undefined ? code(target) : idLink(`${kind}s`, target);

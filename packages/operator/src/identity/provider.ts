@@ -73,7 +73,7 @@ export class IdentityProvider {
       code_challenge: await library.calculatePKCECodeChallenge(secrets.verifier),
       code_challenge_method: 'S256',
     });
-    return { to: browserAddress(to), secrets };
+    return { to: this.#browserAddress(to), secrets };
   }
 
   /** The claims of the person, from the address to which the provider sent the browser back. */
@@ -115,7 +115,13 @@ export class IdentityProvider {
     const library = await loadLibrary();
     const configuration = await this.#connect(library);
     if (configuration.serverMetadata().end_session_endpoint === undefined) return undefined;
-    return browserAddress(library.buildEndSessionUrl(configuration, {}));
+    return this.#browserAddress(library.buildEndSessionUrl(configuration, {}));
+  }
+
+  /** An address to which a browser is sent. */
+  #browserAddress(url: URL): string {
+    if (isSafe(url.href)) return url.href;
+    throw new SignInFailed(503, 'an address without TLS', notAsAsked(this.host));
   }
 
   /** Each sign-in has a configuration of its own, because the library keeps keys for as long as one is used. */
@@ -167,12 +173,6 @@ function agedKeys({ jwks, uat }: Keys): Keys {
 }
 
 const isSafe = (address: string) => address.startsWith('https://') || isLocal(address);
-
-/** An address to which a browser is sent. */
-function browserAddress(url: URL): string {
-  if (isSafe(url.href)) return url.href;
-  throw new SignInFailed(503, 'address without TLS', notAsAsked(url.host));
-}
 
 /** Follows no redirect, and reads a bounded answer within a bounded time. */
 const boundedFetch: NonNullable<Configuration[typeof import('openid-client').customFetch]> = async (

@@ -1,13 +1,17 @@
 /** The console in a real browser, without scripts, by keyboard, and for screen readers. */
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { adminKeys } from '../../../testkit/admin/started.ts';
 import { byTest } from '../../../testkit/fixtures/fixture.ts';
 import { isLongRun } from '../../../testkit/fixtures/long-run.ts';
 import { launchChromium, needsChromium } from '../../../testkit/servers/chromium.ts';
-import { consoleScene, fillUse, pagePaths } from './scene.ts';
+import { freePort } from '../../../testkit/servers/free-port.ts';
+import { consoleScene, fillUse, oidcOf, pagePaths } from './scene.ts';
 
 /** Both widths and both schemes. What axe finds in colors does not depend on the width. */
 const looks = [
@@ -129,3 +133,61 @@ async function faultsOf(page: Page, width: number): Promise<string[]> {
     ...(widest > width ? [`${widest} pixels wide`] : []),
   ];
 }
+
+test(
+  'sign in with a real identity provider: work, come back after the end, sign out',
+  needsChromium,
+  async (t) => {
+    const port = await freePort();
+    const issuer = `http://localhost:${port}`;
+    const { address } = await consoleScene(t, 'sqlite', oidcOf(issuer, { sessionMs: 900_000 }));
+    const program = fileURLToPath(new URL('../../../testkit/identity/provider.ts', import.meta.url));
+    const provider = spawn(process.execPath, [program, String(port), `${address}/console/sign-in/callback`]);
+    t.after(() => provider.kill('SIGKILL'));
+    await once(provider.stdout, 'data');
+    await using browser = await launchChromium();
+    const page = await (await browser.newContext({ viewport: { width: 390, height: 844 } })).newPage();
+    page.setDefaultTimeout(10_000);
+    await page.goto(`${address}/console/keys/KEY_0`);
+    assert.deepEqual(await faultsOf(page, 390), [], 'sign in');
+    await page.getByRole('link', { name: 'Sign in with localhost' }).click();
+  await page.locator('[name=login]').fill('mallory.interns');
+    await page.locator('[name=password]').fill('any');
+    await page.getByRole('button', { name: 'Sign-in' }).click();
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByRole('heading', { name: 'No role here' }).waitFor();
+    await page.getByText('mallory@example.com').waitFor();
+    assert.deepEqual(await faultsOf(page, 390), [], 'no role');
+
+    await page.context().clearCookies();
+    await page.goto(`${address}/console/keys/KEY_0`);
+    await page.getByRole('link', { name: 'Sign in with localhost' }).click();
+    await page.locator('[name=login]').fill('alice.support');
+    await page.locator('[name=password]').fill('any');
+    await page.getByRole('button', { name: 'Sign-in' }).click();
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByRole('heading', { name: 'Key KEY_0' }).waitFor();
+    assert.doesNotMatch(page.url(), /code=|state=/);
+
+    await page.getByRole('link', { name: 'Revoke' }).click();
+    await page.getByLabel('Reason').fill('Left the company');
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 900_000 });
+    await page.getByRole('button', { name: 'Revoke the key' }).click();
+    await page.getByText('nothing was changed').waitFor();
+    assert.deepEqual(await faultsOf(page, 390), [], 'a form after the end');
+    await page.getByRole('link', { name: 'Sign in with localhost' }).click();
+    await page.getByRole('heading', { name: 'Revoke the key' }).waitFor();
+    assert.equal(await page.getByLabel('Reason').inputValue(), 'Left the company');
+    await page.getByRole('button', { name: 'Revoke the key' }).click();
+    await page.getByText('The key is revoked.').waitFor();
+    t.mock.timers.tick(900_000);
+    await page.getByRole('link', { name: 'Audit log' }).click();
+    await page.getByRole('heading', { name: 'Audit log' }).waitFor();
+    await page.getByText('alice@example.com').first().waitFor();
+
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('button', { name: 'Yes, sign me out' }).click();
+    await page.goto(`${address}/console/audit`);
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  },
+);

@@ -46,6 +46,23 @@ export function browserAt(address: string, cookie = '') {
 
 export type TestBrowser = ReturnType<typeof browserAt>;
 
+/** Sign-in with the provider of a test. */
+export const oidcOf = (issuer: string, settings: Partial<OidcSettings> = {}): OidcSettings => ({
+  issuer: new URL(issuer),
+  clientId: 'console',
+  clientSecret: 'a-secret-of-the-test',
+  roleClaim: 'groups',
+  roles: [
+    ['viewers', 'VIEWER'],
+    ['support', 'SUPPORT'],
+    ['admins', 'ADMIN'],
+  ],
+  scopes: 'openid profile email',
+  sessionMs: 3_600_000,
+  isOnly: false,
+  ...settings,
+});
+
 export async function consoleScene(t: TestContext, engine = 'sqlite', oidc?: OidcSettings) {
   const scene = await adminScene(t, engine, oidc);
   const open = (cookie?: string) => browserAt(scene.address, cookie);

@@ -1,12 +1,13 @@
 /** The audit log: who changed what, and why, and where the records come from. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { AuditAction, AuditEntry } from '@partner-network/store/port';
+import type { AuditAction } from '@partner-network/store/port';
 import type { AnswerOf } from '../../admin/calls.ts';
 import { refusalOfBody } from '../../admin/refusals.ts';
+import type { NamedEntry } from '../../operations/audit.ts';
 import { html, type Value } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { code, filterForm, filtersOf, pager, table, text, time } from '../parts.ts';
-import { auditTable } from '../tables.ts';
+import { auditTable, who } from '../tables.ts';
 import type { Outcome, Visit } from '../visit.ts';
 
 const filters = {
@@ -75,7 +76,7 @@ const dataActions: readonly AuditAction[] = [
 const lineCounts = ['written', 'unchanged', 'stale', 'deleted', 'rejected'] as const;
 
 /** What an entry is about, such as "Feed of balances, after an hour". */
-function kindOf({ action, details }: AuditEntry): string {
+function kindOf({ action, details }: NamedEntry): string {
   const [verb, kind] = action.split(' ');
   if (details.feed !== undefined) {
     const when = { start: 'began', hour: 'one hour', end: 'ended' }[String(details.feed)] ?? '';
@@ -93,7 +94,7 @@ export async function dataPage({ call, query }: Visit): Promise<Page> {
   const rows = entries.map((entry) => [
     time(entry.at),
     kindOf(entry),
-    text(entry.actor),
+    who(entry),
     code(entry.target),
     text(String(entry.details.source ?? '–')),
     ...lineCounts.map((name) => countOf(entry.details[name])),

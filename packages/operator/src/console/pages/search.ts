@@ -56,24 +56,28 @@ without grants and receipts is not found: ${customer}.`,
 }
 
 /** What has this id, then the other partners whose name contains it. Only grants and brands can be many. */
-async function hitsOf({ reads }: Visit, id: string) {
+async function hitsOf({ reads, call }: Visit, id: string) {
   const at = new Date().toISOString();
-  const [partners, key, grants, brands, ofCustomer, receipts, isErased, receipt] = await Promise.all([
-    reads.listPartners(),
-    reads.findKeyById(id),
-    reads.findGrants(id),
-    reads.findBrands(id),
-    reads.listGrants({ customerId: id, at, limit: 1 }),
-    reads.listReceipts({ customerId: id, limit: 1 }),
-    reads.isErased(id),
-    receiptOfRequest(reads, id),
-  ]);
+  const [partners, key, grants, brands, ofCustomer, receipts, isErased, receipt, changes] = await Promise.all(
+    [
+      reads.listPartners(),
+      reads.findKeyById(id),
+      reads.findGrants(id),
+      reads.findBrands(id),
+      reads.listGrants({ customerId: id, at, limit: 1 }),
+      reads.listReceipts({ customerId: id, limit: 1 }),
+      reads.isErased(id),
+      receiptOfRequest(reads, id),
+      call('listAudit', { query: { actor: id.slice(0, 256), limit: 1 } }),
+    ],
+  );
   const isCustomer = ofCustomer.length > 0 || receipts.length > 0 || isErased;
   const exact: Hit[] = [
     ...partners.filter((partner) => partner.id === id).map(partnerHit),
     ...(key ? [{ kind: 'Key', label: key.name ?? id, path: pathTo('keys', id) }] : []),
     ...(isCustomer ? [{ kind: 'Customer', label: id, path: pathTo('customers', id) }] : []),
     ...(receipt ? [{ kind: 'Request', label: id, path: pathTo('requests', id) }] : []),
+    ...(changes.entries.length > 0 ? [{ kind: 'Changes of', label: id, path: changesOf(id) }] : []),
     ...brands.map(({ partner_id, name }) => ({
       kind: `Brand of ${partner_id}`,
       label: name,
@@ -89,6 +93,8 @@ async function hitsOf({ reads }: Visit, id: string) {
   const named = partners.filter((partner) => partner.id !== id && isNamed(partner)).map(partnerHit);
   return { exact, named };
 }
+
+const changesOf = (actor: string) => `/console/audit?${new URLSearchParams({ actor })}`;
 
 function partnerHit({ id, name }: Partner): Hit {
   return { kind: 'Partner', label: name, path: pathTo('partners', id) };

@@ -27,7 +27,7 @@ const floors: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['rehearsals'],
   ],
   operator: [
-    ['ingest', 'images'],
+    ['ingest', 'images', 'identity'],
     ['doctor'],
     // Demo data is imported like any other data, so that it is checked by the same rules.
     ['demo'],

@@ -6,13 +6,18 @@ import { conflictsOfEngine, serveSettings } from '@partner-network/service/setti
 import { conflictsOfTracing } from '@partner-network/service/tracing/settings';
 import { adminSettings } from '../admin/settings.ts';
 import { type Examined, examine } from '../doctor/examine.ts';
+import { oidcSettings } from '../identity/settings.ts';
 
 export const doctor = command({
   options: {
     ...serveSettings,
-    // The variable is that of `admin`, whose other settings are not checked.
+    // The variables are those of `admin`, whose other settings are not checked.
     ...addedIn('0.2.0', {
       'admin-host': { ...adminSettings.host, help: 'address of the administrative service' },
+    }),
+    ...addedIn('0.3.0', {
+      'admin-public-url': { ...adminSettings['public-url'], help: 'address of the console for its users' },
+      ...oidcSettings,
     }),
     json: flag('print one JSON document'),
   },

@@ -4,6 +4,7 @@ import { redirect } from '@partner-network/http/content';
 import type { Exchange, Route } from '@partner-network/http/handle';
 import { notFound } from '../admin/refusals.ts';
 import { createPaths } from '../admin/routes.ts';
+import { callbackPath } from '../identity/settings.ts';
 import { actions } from './actions.ts';
 import { pagesOf } from './confirm.ts';
 import { style } from './layout.ts';
@@ -66,7 +67,7 @@ export function createConsole(parts: ConsoleParts): (path: string) => Route | un
     ['/', { answer: toStart }],
     ['/console/sign-in', formRoute((exchange) => site.signIn(exchange))],
     ['/console/sign-in/start', atProvider((exchange) => site.startSignIn(exchange))],
-    ['/console/sign-in/callback', atProvider((exchange) => site.finishSignIn(exchange))],
+    [callbackPath, atProvider((exchange) => site.finishSignIn(exchange))],
     ['/console/sign-out', formRoute((exchange) => site.signOut(exchange))],
   ]);
   const unknownRoute = (path: string): Route | undefined =>

@@ -17,14 +17,10 @@ import { type Store, whileLocked } from '@partner-network/store/port';
 import type { Logger } from 'pino';
 import { type Account, accountOf, isClaimLeftOut, roleOf } from '../identity/account.ts';
 import { type IdentityProvider, SignInFailed, type SignInSecrets } from '../identity/provider.ts';
+import { callbackOf, callbackPath } from '../identity/settings.ts';
 import type { Page } from './layout.ts';
 import { goingOnPage, noRolePage } from './pages/sign-in.ts';
 import { cookieOf, type Person, setCookie } from './session.ts';
-
-const callbackPath = '/console/sign-in/callback';
-
-/** The address to register at the provider. */
-export const callbackOf = (publicUrl: string): string => publicUrl + callbackPath;
 
 interface SignInParts {
   readonly store: Pick<Store, 'addAudit' | 'endSession' | 'isSessionEnded'>;

@@ -11,6 +11,7 @@ import { checkClock, checkEnvironment, checkInstances, checkSchema, checkWrites 
 import { checkCursorKeys, checkKeys } from './keys.ts';
 import { checkDisk, checkOpenFiles, checkReceipts } from './machine.ts';
 import { checkSettings, type DoctorConfig } from './settings.ts';
+import { checkSignIn } from './sign-in.ts';
 
 export type Examined = Finding & { readonly name: string };
 
@@ -73,6 +74,7 @@ export async function examine(
     keys,
     cursor_keys,
     receipts: () => receipts,
+    sign_in: () => checkSignIn(config),
   });
   await inspection?.close();
   return examined;

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, isIP } from 'node:net';
+import type { Values } from '@partner-network/common/command-line/options';
 import { asOne, type Finding, failed, ok, warning } from '@partner-network/common/finding';
 import { originOf } from '@partner-network/common/text';
 import { listings } from '@partner-network/contract/operations';
@@ -10,10 +11,15 @@ import {
   type ServeConfig,
 } from '@partner-network/service/settings';
 import { loadTracing, tracesOf } from '@partner-network/service/tracing/settings';
+import type { oidcSettings } from '../identity/settings.ts';
 import { isPublicAddress } from '../images/public-address.ts';
 
-/** The settings of `serve`, and the address of the administrative service. */
-export type DoctorConfig = ServeConfig & { readonly 'admin-host': string };
+/** The settings of `serve`, and some of the administrative service. */
+export type DoctorConfig = ServeConfig &
+  Values<typeof oidcSettings> & {
+    readonly 'admin-host': string;
+    readonly 'admin-public-url': string | undefined;
+  };
 
 /** Checks settings against each other. Parsing has already checked each setting alone. */
 export async function checkSettings(config: DoctorConfig): Promise<Finding> {

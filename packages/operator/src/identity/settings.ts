@@ -13,6 +13,11 @@ import {
 import { isLocal, isWebAddress } from '@partner-network/common/text';
 import { type AdminRole, peopleRoles } from '@partner-network/contract/permissions';
 
+export const callbackPath = '/console/sign-in/callback';
+
+/** The address to register at the provider. */
+export const callbackOf = (publicUrl: string): string => publicUrl + callbackPath;
+
 /** Also the largest number of characters of a value of the claim. */
 const text = plainText(256);
 

@@ -151,7 +151,7 @@ test(
     await page.goto(`${address}/console/keys/KEY_0`);
     assert.deepEqual(await faultsOf(page, 390), [], 'sign in');
     await page.getByRole('link', { name: 'Sign in with localhost' }).click();
-  await page.locator('[name=login]').fill('mallory.interns');
+    await page.locator('[name=login]').fill('mallory.interns');
     await page.locator('[name=password]').fill('any');
     await page.getByRole('button', { name: 'Sign-in' }).click();
     await page.getByRole('button', { name: 'Continue' }).click();

@@ -17,7 +17,7 @@ import type { DoctorConfig } from '../../src/doctor/settings.ts';
 /** In the order that scripts rely on. */
 export const names = `
   settings open_files disk database environment schema privileges writes
-  nodes clock replicas redis instances keys cursor_keys receipts
+  nodes clock replicas redis instances keys cursor_keys receipts sign_in
 `
   .trim()
   .split(/\s+/);

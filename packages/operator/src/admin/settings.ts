@@ -16,7 +16,7 @@ import {
   logLevel,
   postgresSettings,
 } from '@partner-network/service/settings';
-import { conflictsOfOidc, oidcSettings, resolveOidc } from '../identity/settings.ts';
+import { conflictsOfOidc, hasProvider, oidcSettings } from '../identity/settings.ts';
 
 const port = wholeNumber(0, largestPort);
 const { connections, 'prepared-statements': preparedStatements } = postgresSettings;
@@ -63,7 +63,7 @@ export function resolveAdmin(config: AdminConfig) {
     },
     listener: { host: config.host, port: config.port },
     publicUrl: config['public-url'],
-    oidc: resolveOidc(config),
+    oidc: hasProvider(config) ? config : undefined,
     operations: { host: config['ops-host'], port: config['ops-port'] },
     logLevel: config['log-level'],
     drainDelaySeconds: config['drain-delay'],

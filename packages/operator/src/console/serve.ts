@@ -28,10 +28,15 @@ import { notFound } from '../admin/refusals.ts';
 import type { resolveAdmin } from '../admin/settings.ts';
 import type { Examined } from '../doctor/examine.ts';
 import { IdentityProvider } from '../identity/provider.ts';
+import type { OidcSettings } from '../identity/settings.ts';
 import { createConsole } from './routes.ts';
 import { consoleOperations } from './site.ts';
 
 export type AdminSettings = ReturnType<typeof resolveAdmin>;
+
+type ListenSettings = Pick<AdminSettings, 'listener' | 'publicUrl' | 'database'> & {
+  readonly oidc?: OidcSettings | undefined;
+};
 
 const unknownPath = notFound(
   `Correct the path, which must match exactly, for example ${adminBasePath}/balances/batches, without a ` +
@@ -44,12 +49,7 @@ const batchSeconds = [5, 10, 30, 60];
 /** Opens the service on a store, and listens. */
 export async function openAdmin(
   store: Store,
-  {
-    listener: { host, port },
-    publicUrl,
-    database,
-    oidc,
-  }: Pick<AdminSettings, 'listener' | 'publicUrl' | 'database'> & Partial<Pick<AdminSettings, 'oidc'>>,
+  { listener: { host, port }, publicUrl, database, oidc }: ListenSettings,
   log: Logger,
   opened: AsyncDisposableStack,
   portFlag = '--port',

@@ -102,11 +102,11 @@ export function createSessions(
   async function ownerOf(who: Content[0]) {
     if (typeof who !== 'string') {
       const { issuer, subject, name, role } = who;
-      if (issuer !== oidc?.issuer.href) return undefined;
+      if (issuer !== oidc?.['oidc-issuer'].href) return undefined;
       const caller: Caller = { role, actor: `person:${name}`, details: { subject, issuer } };
-      return { caller, name, lengthMs: oidc.sessionMs };
+      return { caller, name, lengthMs: oidc['oidc-session'] };
     }
-    if (oidc?.isOnly) return undefined;
+    if (oidc?.['oidc-only']) return undefined;
     const key = await store.findAdminKey(Buffer.from(who, 'base64url'));
     if (key === undefined || key.isRevoked || isPast(key.expiresAt)) return undefined;
     const { name } = (await store.findAdminKeyById(key.id))!;

@@ -11,7 +11,6 @@ import type { AdminRole } from '@partner-network/contract/permissions';
 import { redirect } from '@partner-network/http/content';
 import type { Exchange } from '@partner-network/http/handle';
 import { Refusal } from '@partner-network/http/refusal';
-import { headerValues } from '@partner-network/http/request';
 import type { SealedBox } from '@partner-network/service/cursors';
 import { type Store, whileLocked } from '@partner-network/store/port';
 import type { Logger } from 'pino';
@@ -82,14 +81,19 @@ export class SignIn {
     const finished = this.#provider.finish(address, underWay);
     const claims = await finished.catch((error) => this.#refuse(error, exchange));
     const { settings, host } = this.#provider;
-    const account = accountOf(claims, settings.issuer.href);
+    const account = accountOf(claims, settings['oidc-issuer'].href);
     if (account === undefined) throw failed(badSubject(host), 403);
     const role = roleOf(claims, settings);
     if (role === undefined) {
       await this.#note(account, 'refused');
       exchange.status = 403;
       exchange.code = 'INSUFFICIENT_ROLE';
-      return noRolePage(account, settings, isClaimLeftOut(claims, settings.roleClaim), exchange.requestId);
+      return noRolePage(
+        account,
+        settings,
+        isClaimLeftOut(claims, settings['oidc-role-claim']),
+        exchange.requestId,
+      );
     }
     await this.#note(account, 'signed in', role);
     exchange.headers.push(...this.#parts.begin({ ...account, role }));
@@ -151,9 +155,4 @@ export class SignIn {
     this.#log(error, exchange);
     throw failed(error.message, error.status);
   }
-}
-
-/** Whether a page of another site leads here: it must not start sign-ins, which leave cookies. */
-export function isFromElsewhere({ rawHeaders }: Exchange): boolean {
-  return ['cross-site', 'same-site'].includes(headerValues(rawHeaders, 'sec-fetch-site')[0] ?? '');
 }

@@ -8,7 +8,7 @@ import { mayUse } from '@partner-network/contract/permissions';
 import { redirect } from '@partner-network/http/content';
 import { type Exchange, refusalOfFailure } from '@partner-network/http/handle';
 import { Refusal, refusalSaying } from '@partner-network/http/refusal';
-import { decode } from '@partner-network/http/request';
+import { decode, headerValues } from '@partner-network/http/request';
 import type { SealedBox } from '@partner-network/service/cursors';
 import type { Journal } from '@partner-network/service/receipts';
 import { type Store, whileLocked } from '@partner-network/store/port';
@@ -19,7 +19,7 @@ import { notFound } from '../admin/refusals.ts';
 import { checkInput } from '../admin/request.ts';
 import type { IdentityProvider } from '../identity/provider.ts';
 import { type Frame, type Page, pageHeaders, pageOf, refusalPage } from './layout.ts';
-import { goingOnPage, signInPage, whyNotKept, whyNotSignedIn } from './pages/sign-in.ts';
+import { goingOnPage, signInPage, startOf, whyNotKept, whyNotSignedIn } from './pages/sign-in.ts';
 import {
   createSessions,
   readForm,
@@ -28,7 +28,7 @@ import {
   returnPath,
   type Session,
 } from './session.ts';
-import { isFromElsewhere, SignIn } from './sign-in.ts';
+import { SignIn } from './sign-in.ts';
 import { noteRefusal, type Outcome, type Reads, type Texts, type Visit } from './visit.ts';
 
 export interface ConsoleParts extends Pick<AdminParts, 'identify' | 'call' | 'publicUrl'> {
@@ -131,7 +131,7 @@ export class ConsoleSite {
       requireOwnSite(exchange, publicUrl());
       const form = await readForm(exchange);
       const next = returnPath(form.get('next'));
-      if (this.#parts.provider?.settings.isOnly)
+      if (this.#parts.provider?.settings['oidc-only'])
         throw refusalSaying('INSUFFICIENT_ROLE', 'Keys are refused here. Sign in with your account.');
       const text = form.get('key')?.trim() ?? '';
       try {
@@ -168,8 +168,7 @@ export class ConsoleSite {
 
   #askToSignIn(exchange: Exchange, path: string): string {
     exchange.status = path === '/console' ? 200 : 401;
-    const query = exchange.query === '' ? '' : `?${exchange.query}`;
-    const next = exchange.method === 'POST' ? '/console' : returnPath(path + query);
+    const next = exchange.method === 'POST' ? '/console' : asked(exchange, path);
     return this.#signInPage(exchange, next, whyNotKept(this.#parts.publicUrl()));
   }
 
@@ -177,46 +176,42 @@ export class ConsoleSite {
     return this.#rendered(exchange, signInPage(exchange, next, this.#parts.provider?.settings, mistake));
   }
 
-  /** The time of a session is over. A form is kept until the same person is signed in again. */
+  /** Answers after the end of a session. A form is kept until the same person is signed in again. */
   async #askAgain(page: ConsolePage, exchange: Exchange, session: Session, path: string): Promise<string> {
     if (page.method === 'POST') {
       const form = await this.#ownForm(exchange, session);
       exchange.headers.push(...this.#sessions.keepForm(session, path, form));
       exchange.status = 401;
-      const mistake =
-        'Your session has ended, so nothing was changed. Sign in again within 10 minutes: you get your form back, to confirm it.';
-      return this.#signInPage(exchange, page.operation === 'consoleChange' ? path : '/console', mistake);
+      return this.#signInPage(exchange, page.operation === 'consoleChange' ? path : '/console', formIsKept);
     }
-    if (session.caller.keyId !== undefined || isFromElsewhere(exchange))
-      return this.#askToSignIn(exchange, path);
-    const query = exchange.query === '' ? '' : `?${exchange.query}`;
-    return redirect(
-      exchange,
-      `/console/sign-in/start?${new URLSearchParams({ next: returnPath(path + query) })}`,
-    );
+    if (session.caller.keyId !== undefined) return this.#askToSignIn(exchange, path);
+    return redirect(exchange, startOf(asked(exchange, path)));
   }
 
-  /** Sends the browser to the identity provider. */
+  /** Sends the browser to the identity provider, unless a page of another site leads here: it would leave cookies. */
   startSignIn(exchange: Exchange): Promise<string> {
-    return this.#withProvider(exchange, async (signIn) => {
+    return this.#atProvider(exchange, async (signIn) => {
       const next = returnPath(new URLSearchParams(exchange.query).get('next'));
-      return isFromElsewhere(exchange) ? this.#signInPage(exchange, next) : signIn.start(exchange, next);
+      const [site = 'none'] = headerValues(exchange.rawHeaders, 'sec-fetch-site');
+      const isOwn = ['none', 'same-origin'].includes(site);
+      return isOwn ? signIn.start(exchange, next) : this.#signInPage(exchange, next);
     });
   }
 
   /** Takes the answer of the identity provider. */
   finishSignIn(exchange: Exchange): Promise<string> {
-    const shown = this.#withProvider(exchange, async (signIn) =>
-      this.#rendered(exchange, await signIn.finish(exchange)),
+    const work = async (signIn: SignIn) => this.#rendered(exchange, await signIn.finish(exchange));
+    // The code is in this address, and no later request may name it. The last header counts.
+    return this.#atProvider(exchange, work).finally(() =>
+      exchange.headers.push('Referrer-Policy', 'no-referrer'),
     );
-    // The code is in this address, so no later request may name it as where it comes from. The last one counts.
-    return shown.finally(() => exchange.headers.push('Referrer-Policy', 'no-referrer'));
   }
 
-  #withProvider(exchange: Exchange, work: (signIn: SignIn) => Promise<string>) {
+  #atProvider(exchange: Exchange, work: (signIn: SignIn) => Promise<string>): Promise<string> {
     exchange.operation = 'consoleSignIn';
+    const missing = 'No identity provider is set. Sign in with a key.';
     return this.#shown(exchange, undefined, async () => {
-      if (this.#signIn === undefined) throw notFound('No identity provider is set. Sign in with a key.');
+      if (this.#signIn === undefined) throw notFound(missing);
       return work(this.#signIn);
     });
   }
@@ -249,6 +244,15 @@ export class ConsoleSite {
     exchange.headers.push(...pageHeaders);
     return pageOf(page, { environment: this.#parts.store.environment, ...frame });
   }
+}
+
+const formIsKept =
+  'Your session has ended, so nothing was changed. Sign in again within 10 minutes: you get your form back, to ' +
+  'confirm it.';
+
+/** The page that was asked for. */
+function asked({ query }: Exchange, path: string): string {
+  return returnPath(query === '' ? path : `${path}?${query}`);
 }
 
 /** The id in a path. A `+` is a plus there. */

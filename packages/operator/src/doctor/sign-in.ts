@@ -1,6 +1,6 @@
 import { type Finding, failed, ok } from '@partner-network/common/finding';
 import { IdentityProvider, SignInFailed } from '../identity/provider.ts';
-import { callbackOf, conflictsOfOidc, resolveOidc } from '../identity/settings.ts';
+import { callbackOf, conflictsOfOidc, hasProvider } from '../identity/settings.ts';
 import type { DoctorConfig } from './settings.ts';
 
 /** Checks the settings of sign-in, and whether the identity provider answers. Nobody is signed in. */
@@ -16,16 +16,17 @@ export async function checkSignIn(config: DoctorConfig): Promise<Finding> {
       'Correct the variables ADMIN_OIDC_… and ADMIN_PUBLIC_URL of "partner-network admin".',
     );
   }
-  const oidc = resolveOidc(config);
-  if (oidc === undefined) return ok('No identity provider is set: people sign in to the console with keys.');
+  if (!hasProvider(config))
+    return ok('No identity provider is set: people sign in to the console with keys.');
   const callback = callbackOf(publicUrl ?? 'http://<host>:<port>');
+  const provider = new IdentityProvider(config);
   try {
-    await new IdentityProvider(oidc).start(callback);
+    await provider.start(callback);
   } catch (error) {
     if (!(error instanceof SignInFailed)) throw error;
     const remedy =
       'Compare ADMIN_OIDC_ISSUER with the issuer that the provider names, and try its address from here.';
-    return failed(`${oidc.issuer.host}: ${error.reason}.`, remedy);
+    return failed(`${provider.host}: ${error.reason}.`, remedy);
   }
-  return ok(`${oidc.issuer.host} answers. The address to register there is ${callback}.`);
+  return ok(`${provider.host} answers. The address to register there is ${callback}.`);
 }

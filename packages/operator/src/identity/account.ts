@@ -33,9 +33,9 @@ export function accountOf({ sub, email, email_verified, preferred_username }: Cl
 }
 
 /** The highest role that a value of the claim gives. */
-export function roleOf(claims: Claims, { roleClaim, roles }: OidcSettings): AdminRole | undefined {
-  const values: unknown[] = [claims[roleClaim]].flat();
-  const given = roles.filter(([value]) => values.includes(value)).map(([, role]) => role);
+export function roleOf(claims: Claims, settings: OidcSettings): AdminRole | undefined {
+  const values: unknown[] = [claims[settings['oidc-role-claim']]].flat();
+  const given = settings['oidc-role'].filter(([value]) => values.includes(value)).map(([, role]) => role);
   return peopleRoles.findLast((role) => given.includes(role));
 }
 

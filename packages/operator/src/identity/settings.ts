@@ -3,7 +3,6 @@ import {
   addedIn,
   durationMs,
   type Option,
-  orInFile,
   Problem,
   plainText,
   setting,
@@ -18,82 +17,52 @@ export const callbackPath = '/console/sign-in/callback';
 /** The address to register at the provider. */
 export const callbackOf = (publicUrl: string): string => publicUrl + callbackPath;
 
-/** Also the largest number of characters of a value of the claim. */
-const text = plainText(256);
+const isSecure = (address: string) => address.startsWith('https:') || isLocal(address);
 
 /** Unlike other addresses, an issuer may end with a slash: it is compared as a whole. */
 function issuerUrl(given: string): URL | Problem {
-  const isSecure = given.startsWith('https://') || isLocal(given);
-  return isSecure && isWebAddress(given) && !/[?#]/.test(given)
-    ? new URL(given)
-    : new Problem('must begin with https:// (or be http on a loopback host), without a query or fragment.');
+  if (isSecure(given) && isWebAddress(given) && !/[?#]/.test(given)) return new URL(given);
+  return new Problem('must begin with https://, or http:// on a loopback host, without a query or fragment.');
 }
 
 function sessionMs(given: string): number | Problem {
   const ms = durationMs(given);
-  if (ms instanceof Problem) return ms;
-  return ms >= 15 * 60_000 && ms <= 8 * 3_600_000 ? ms : new Problem('must be from 15m to 8h.');
+  return ms instanceof Problem || (ms >= 900_000 && ms <= 8 * 3_600_000)
+    ? ms
+    : new Problem('must be from 15m to 8h.');
 }
 
-/** A value of the claim, and the role that it gives. */
-type MappedRole = readonly [value: string, role: AdminRole];
-
-/** A value may have commas and equals signs, as names of groups in LDAP do. */
-const roleOption: Option<readonly MappedRole[]> = {
+/** A value of the claim, and the role that it gives. A value may have commas, as names of LDAP have. */
+const roleOption: Option<readonly (readonly [value: string, role: AdminRole])[]> = {
   valueName: 'VALUE=ROLE',
   variable: 'ADMIN_OIDC_ROLES',
   isRepeatable: true,
-  help: `gives VIEWER, SUPPORT or ADMIN to a value of the claim; the variable takes several, separated by commas`,
+  help: 'role of a value: VIEWER, SUPPORT or ADMIN; the variable takes several, separated by commas',
   resolve: (texts) => {
-    const ends = peopleRoles.join('|');
-    const pairs = texts.flatMap((given) => given.split(new RegExp(`(?<==(?:${ends})),`)));
-    const mapped = pairs.map((pair) => new RegExp(`^(.+)=(${ends})$`).exec(pair.trim()));
-    if (mapped.includes(null))
-      return new Problem(`must be VALUE=ROLE, with a role of ${peopleRoles.join(', ')}.`);
+    const roles = peopleRoles.join('|');
+    const pairs = texts.flatMap((given) => given.split(new RegExp(`(?<==(?:${roles})),`)));
+    const mapped = pairs.map((pair) => new RegExp(`^(.+)=(${roles})$`).exec(pair.trim()));
+    if (mapped.includes(null)) return new Problem(`must be VALUE=ROLE, with the role ${roles}.`);
     return mapped.map((found) => [found![1]!, found![2] as AdminRole]);
   },
 };
 
-/** A flag without a value, whose variable is true or false. */
+/** A flag without a value, whose text is empty, and whose variable is true or false. */
 const only: Option<boolean> = {
   variable: 'ADMIN_OIDC_ONLY',
   help: 'refuse keys in the console; the API still takes them',
-  resolve: ([given]) => {
-    if (given === undefined || given === 'false') return false;
-    // The flag itself has an empty text.
-    return given === '' || given === 'true' || new Problem('must be true or false.');
-  },
+  resolve: ([given = 'false']) =>
+    ['', 'true', 'false'].includes(given) ? given !== 'false' : new Problem('must be true or false.'),
 };
 
+const text = plainText(256);
+const helpOfSecret = 'secret of this service at the provider; without one, it is a public client';
+
 export const oidcSettings = addedIn('0.3.0', {
-  'oidc-issuer': setting(
-    'URL',
-    'ADMIN_OIDC_ISSUER',
-    issuerUrl,
-    undefined,
-    'identity provider with which people sign in to the console',
-  ),
-  'oidc-client-id': setting(
-    'ID',
-    'ADMIN_OIDC_CLIENT_ID',
-    text,
-    undefined,
-    'name of this service at the provider',
-  ),
-  'oidc-client-secret': orInFile(
-    variableOnly(
-      'ADMIN_OIDC_CLIENT_SECRET',
-      text,
-      'secret of this service at the provider; absent for a public client',
-    ),
-  ),
-  'oidc-role-claim': setting(
-    'NAME',
-    'ADMIN_OIDC_ROLE_CLAIM',
-    text,
-    'groups',
-    'claim whose values give roles',
-  ),
+  'oidc-issuer': setting('URL', 'ADMIN_OIDC_ISSUER', issuerUrl, undefined, 'identity provider of people'),
+  'oidc-client-id': setting('ID', 'ADMIN_OIDC_CLIENT_ID', text, undefined, 'this service at the provider'),
+  'oidc-client-secret': { ...variableOnly('ADMIN_OIDC_CLIENT_SECRET', text, helpOfSecret), hasFile: true },
+  'oidc-role-claim': setting('NAME', 'ADMIN_OIDC_ROLE_CLAIM', text, 'groups', 'claim that gives roles'),
   'oidc-role': roleOption,
   'oidc-scopes': setting('TEXT', 'ADMIN_OIDC_SCOPES', text, 'openid profile email', 'scopes to ask for'),
   'oidc-session': {
@@ -103,55 +72,32 @@ export const oidcSettings = addedIn('0.3.0', {
   'oidc-only': only,
 });
 
-/** The sign-in, as it is configured. */
-export interface OidcSettings {
-  readonly issuer: URL;
-  readonly clientId: string;
-  readonly clientSecret: string | undefined;
-  readonly roleClaim: string;
-  readonly roles: readonly MappedRole[];
-  readonly scopes: string;
-  readonly sessionMs: number;
-  /** Whether keys are refused in the console. */
-  readonly isOnly: boolean;
-}
-
 type OidcConfig = Values<typeof oidcSettings>;
 
-/** Undefined without an issuer: then people sign in with keys. */
-export function resolveOidc(config: OidcConfig): OidcSettings | undefined {
-  const issuer = config['oidc-issuer'];
-  return (
-    issuer && {
-      issuer,
-      clientId: config['oidc-client-id'] ?? '',
-      clientSecret: config['oidc-client-secret'],
-      roleClaim: config['oidc-role-claim'],
-      roles: config['oidc-role'],
-      scopes: config['oidc-scopes'],
-      sessionMs: config['oidc-session'],
-      isOnly: config['oidc-only'],
-    }
-  );
-}
+/** The settings of a service with an identity provider. */
+export type OidcSettings = OidcConfig & { readonly 'oidc-issuer': URL };
+
+/** Whether people can sign in with a provider. Otherwise they sign in with keys. */
+export const hasProvider = (config: OidcConfig): config is OidcSettings =>
+  config['oidc-issuer'] !== undefined;
 
 /** What is wrong between these settings. `publicUrl` is undefined if it is made from a local address. */
 export function conflictsOfOidc(config: OidcConfig, publicUrl: string | undefined): string[] {
-  if (config['oidc-issuer'] === undefined) {
-    const given = Object.entries({
-      '--oidc-only': config['oidc-only'],
-      '--oidc-client-id': config['oidc-client-id'] !== undefined,
-      '--oidc-role': config['oidc-role'].length > 0,
-    });
-    return given.flatMap(([name, isGiven]) => (isGiven ? `${name} needs --oidc-issuer.` : []));
-  }
-  const isSecure = publicUrl === undefined || publicUrl.startsWith('https:') || isLocal(publicUrl);
-  return [
-    ...(config['oidc-client-id'] === undefined ? ['--oidc-issuer needs --oidc-client-id.'] : []),
-    ...(config['oidc-role'].length === 0
-      ? ['--oidc-issuer needs --oidc-role at least once, such as --oidc-role operators=SUPPORT.']
-      : []),
-    ...(config['oidc-scopes'].split(' ').includes('openid') ? [] : ['--oidc-scopes must contain openid.']),
-    ...(isSecure ? [] : ['With --oidc-issuer, --public-url must begin with https://.']),
-  ];
+  const roles = config['oidc-role'].length > 0;
+  const wrong: readonly (readonly [isWrong: boolean, sentence: string])[] = hasProvider(config)
+    ? [
+        [config['oidc-client-id'] === undefined, '--oidc-issuer needs --oidc-client-id.'],
+        [!roles, '--oidc-issuer needs --oidc-role at least once, such as --oidc-role operators=SUPPORT.'],
+        [!config['oidc-scopes'].split(' ').includes('openid'), '--oidc-scopes must contain openid.'],
+        [
+          publicUrl !== undefined && !isSecure(publicUrl),
+          '--oidc-issuer needs a --public-url with https://.',
+        ],
+      ]
+    : [
+        [config['oidc-only'], '--oidc-only needs --oidc-issuer.'],
+        [config['oidc-client-id'] !== undefined, '--oidc-client-id needs --oidc-issuer.'],
+        [roles, '--oidc-role needs --oidc-issuer.'],
+      ];
+  return wrong.flatMap(([isWrong, sentence]) => (isWrong ? [sentence] : []));
 }

@@ -140,7 +140,7 @@ test(
   async (t) => {
     const port = await freePort();
     const issuer = `http://localhost:${port}`;
-    const { address } = await consoleScene(t, 'sqlite', oidcOf(issuer, { sessionMs: 900_000 }));
+    const { address } = await consoleScene(t, 'sqlite', oidcOf(issuer, { 'oidc-session': 900_000 }));
     const program = fileURLToPath(new URL('../../../testkit/identity/provider.ts', import.meta.url));
     const provider = spawn(process.execPath, [program, String(port), `${address}/console/sign-in/callback`]);
     t.after(() => provider.kill('SIGKILL'));

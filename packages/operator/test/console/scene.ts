@@ -48,18 +48,18 @@ export type TestBrowser = ReturnType<typeof browserAt>;
 
 /** Sign-in with the provider of a test. */
 export const oidcOf = (issuer: string, settings: Partial<OidcSettings> = {}): OidcSettings => ({
-  issuer: new URL(issuer),
-  clientId: 'console',
-  clientSecret: 'a-secret-of-the-test',
-  roleClaim: 'groups',
-  roles: [
+  'oidc-issuer': new URL(issuer),
+  'oidc-client-id': 'console',
+  'oidc-client-secret': 'a-secret-of-the-test',
+  'oidc-role-claim': 'groups',
+  'oidc-role': [
     ['viewers', 'VIEWER'],
     ['support', 'SUPPORT'],
     ['admins', 'ADMIN'],
   ],
-  scopes: 'openid profile email',
-  sessionMs: 3_600_000,
-  isOnly: false,
+  'oidc-scopes': 'openid profile email',
+  'oidc-session': 3_600_000,
+  'oidc-only': false,
   ...settings,
 });
 

@@ -329,8 +329,8 @@ const attacks: readonly Attack[] = [
   },
   {
     name: 'a wrong secret',
-    status: 503,
-    said: /does not accept this service \(invalid_client\)/,
+    status: 403,
+    said: /refused the sign-in \(invalid_client\)/,
     provide: answered('/token', body('application/json', '{"error":"invalid_client"}', 401)),
   },
   { name: 'endless keys', status: 503, said: noAnswer, provide: answered('/keys', endless) },
@@ -517,7 +517,7 @@ test('groups and name come from the endpoint for user information if the ID toke
 });
 
 test('a session ends after its time, and the next page leads to the provider and back', async (t) => {
-  const { open, provider } = await scene(t, { sessionMs: 900_000 });
+  const { open, provider } = await scene(t, { 'oidc-session': 900_000 });
   const person = open();
   await signIn(person, provider);
   t.mock.timers.enable({ apis: ['Date'], now: Date.now() + 899_000 });
@@ -533,7 +533,7 @@ test('a session ends after its time, and the next page leads to the provider and
 });
 
 test('a form that is sent after the end of the session comes back to confirm, to the same person', async (t) => {
-  const { open, provider, store } = await scene(t, { sessionMs: 900_000 });
+  const { open, provider, store } = await scene(t, { 'oidc-session': 900_000 });
   const path = '/console/keys/KEY_0/revoke';
   const person = open();
   await signIn(person, provider);
@@ -576,7 +576,7 @@ test('signing out ends the session on every instance, and leads to the provider'
 });
 
 test('without keys in the console, no key signs in, and the API still takes them', async (t) => {
-  const { open, send, address } = await scene(t, { isOnly: true });
+  const { open, send, address } = await scene(t, { 'oidc-only': true });
   const page = await open().get('/console');
   assert.match(page.text, /sign-in\/start\?next=/);
   assert.doesNotMatch(page.text, /name="key"/);

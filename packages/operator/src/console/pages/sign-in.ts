@@ -10,7 +10,8 @@ import { type Html, html, type Value } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { code, text } from '../parts.ts';
 
-const startOf = (next: string) => `/console/sign-in/start?${new URLSearchParams({ next })}`;
+/** The address that starts a sign-in and returns to a page. */
+export const startOf = (next: string) => `/console/sign-in/start?${new URLSearchParams({ next })}`;
 
 /** The first page. `mistake` says why the last attempt failed, or what else stands in the way. */
 export function signInPage(
@@ -25,12 +26,12 @@ export function signInPage(
   const provided =
     oidc &&
     html`<p class="actions"><a class="button primary" href="${startOf(next)}">Sign in with
-${oidc.issuer.host}</a></p>`;
+${oidc['oidc-issuer'].host}</a></p>`;
   return {
     title: 'Sign in',
     body: html`<div class="narrow"><h1>Sign in</h1>
 ${again}${mistake !== undefined && html`<p id="mistake" class="errors" role="alert">${mistake}</p>`}
-${provided}${!oidc?.isOnly && keyForm(next, oidc !== undefined, mistake !== undefined)}</div>`,
+${provided}${!oidc?.['oidc-only'] && keyForm(next, oidc !== undefined, mistake !== undefined)}</div>`,
   };
 }
 
@@ -82,10 +83,11 @@ export function goingOnPage(title: string, next: string): Page {
 /** The page of an account without a role: what was looked at, and what to ask for. */
 export function noRolePage(
   { name, subject }: Account,
-  { issuer, roleClaim, roles }: OidcSettings,
+  settings: OidcSettings,
   isLeftOut: boolean,
   requestId: string,
 ): Page {
+  const { 'oidc-issuer': issuer, 'oidc-role-claim': roleClaim, 'oidc-role': roles } = settings;
   const why = isLeftOut
     ? html`<p>Your account has too many groups: ${text(issuer.host)} left the claim ${code(roleClaim)} out. Ask
 an administrator there to send only the groups of this application, or its roles, and an operator to

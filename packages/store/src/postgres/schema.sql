@@ -410,6 +410,16 @@ CREATE INDEX receipts_of_partner ON public.receipts USING btree (partner_id, at,
 
 CREATE INDEX receipts_refused ON public.receipts USING btree (outcome, at, request_id) WHERE (outcome <> 'GRANTED'::text);
 
+CREATE TABLE session_keys (
+  id smallint not null,
+  secret bytea not null,
+  created_at timestamp(3) with time zone not null,
+  constraint session_keys_pkey PRIMARY KEY (id),
+  constraint session_keys_created_at_check CHECK (is_time(created_at)),
+  constraint session_keys_id_check CHECK ((id = 0)),
+  constraint session_keys_secret_check CHECK ((length(secret) = 32))
+);
+
 CREATE TABLE settings (
   name text collate "C" not null,
   value text collate "C" not null,

@@ -289,6 +289,12 @@ CREATE TABLE ended_sessions (
   ends_at text not null check (ends_at is strftime('%Y-%m-%dT%H:%M:%fZ', ends_at, '+0 seconds'))
 ) strict, without rowid;
 
+CREATE TABLE session_keys (
+  id integer primary key check (id = 0),
+  secret blob not null check (length(secret) = 32),
+  created_at text not null check (created_at is strftime('%Y-%m-%dT%H:%M:%fZ', created_at, '+0 seconds'))
+) strict;
+
 -- The file of receipts, beside the database.
 
 CREATE TABLE settings (

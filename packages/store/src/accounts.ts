@@ -180,6 +180,6 @@ export interface AdminKeys {
    */
   endSession(digest: Uint8Array, endsAt: string): Promise<void>;
   isSessionEnded(digest: Uint8Array): Promise<boolean>;
-  /** The key that seals sessions. Makes it if there is none. */
+  /** The key that seals sessions. */
   sessionKeys(): Promise<readonly { readonly id: number; readonly secret: Uint8Array }[]>;
 }

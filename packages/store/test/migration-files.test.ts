@@ -46,7 +46,8 @@ function faultsOf(script: string, engine: keyof typeof allowed): string[] {
   // A table that the script creates is not large yet.
   const created = statements.flatMap((statement) => createTable.exec(statement)?.[1] ?? []);
   return statements.filter((statement) => {
-    const table = /^(?:alter table|create (?:unique )?index \w+ on) (\w+)/.exec(statement)?.[1] ?? '';
+    const table =
+      /^(?:alter table|insert into|create (?:unique )?index \w+ on) (\w+)/.exec(statement)?.[1] ?? '';
     return !created.includes(table) && !allowed[engine].some((form) => form.test(statement));
   });
 }

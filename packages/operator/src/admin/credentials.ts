@@ -13,7 +13,7 @@ import {
 import type { Journal } from '@partner-network/service/receipts';
 import type { AdminKeyOnFile, AuditEntry, Store } from '@partner-network/store/port';
 
-/** Who makes a request: a program or a person with a key, or a person whom the identity provider knows. */
+/** Who makes a request: a program or a person with a key, or a person with an account at the provider. */
 export interface Caller {
   readonly role: AdminRole;
   /** As the audit log has it. */

@@ -50,6 +50,7 @@ export interface Action {
 function confirmPage(visit: Visit, action: Action, subject: Subject, refused?: Refusal): Page {
   const { title, isDanger = false } = action;
   const { session, form } = visit;
+  const name = session.caller.keyId === undefined ? 'your name' : 'the id of your key';
   return {
     title,
     body: html`<div class="narrow"><h1>${title}</h1>
@@ -61,8 +62,8 @@ ${action.fields?.(visit, subject)}
 <label for="reason">Reason</label>
 <input id="reason" name="reason" required maxlength="${adminLimits.reasonCharacters}" autocomplete="off"
 value="${form.get('reason') ?? ''}" aria-describedby="about-reason">
-<p class="hint" id="about-reason">It stays in the audit log for good, with ${session.caller.keyId === undefined ? 'your name' : 'the id of your key'}.
-Write no personal data.</p>
+<p class="hint" id="about-reason">It stays in the audit log for good, with ${name}. Write no personal
+data.</p>
 <p class="actions"><button class="${isDanger ? 'danger' : 'primary'}">${title}</button>
 <a class="button" href="${subject.back}">Cancel</a></p>
 </form></div>`,

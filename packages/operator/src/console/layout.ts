@@ -67,7 +67,8 @@ export function pageOf({ title, body, place, next }: Page, { environment, sessio
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-${next !== undefined && html`<meta http-equiv="refresh" content="0; url=${next}">\n`}<title>${title} · Partner Network</title>
+${next !== undefined && html`<meta http-equiv="refresh" content="0; url=${next}">`}
+<title>${title} · Partner Network</title>
 <link rel="icon" type="image/svg+xml" href="${icon[0]}">
 <link rel="stylesheet" href="${style[0]}">
 </head>

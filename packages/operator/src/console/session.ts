@@ -80,7 +80,7 @@ export class Session {
   }
 }
 
-/** A person whom the identity provider knows. */
+/** A person with an account at the identity provider. */
 export interface Person extends Account {
   readonly role: AdminRole;
 }
@@ -150,9 +150,10 @@ export function createSessions(
       };
     },
 
-    /** The header that keeps a form, and the form that was kept for a page, with the header that forgets it. */
+    /** The header that keeps a form. */
     keepForm: (session: Session, path: string, form: URLSearchParams): string[] =>
       cookie(formCookieName, session.sealForm(path, form), adminBounds.keptFormMs),
+    /** The form that was kept for a page. The answer forgets it. */
     takeForm: (session: Session, path: string, exchange: Exchange): URLSearchParams | undefined => {
       const form = session.openForm(path, cookieOf(exchange.rawHeaders, formCookieName));
       if (form !== undefined) exchange.headers.push(...cookie(formCookieName, '', 0));

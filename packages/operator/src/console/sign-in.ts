@@ -1,8 +1,8 @@
 /**
  * Sign-in with an identity provider. Nothing is kept on the server: what a sign-in must remember is in a
- * sealed cookie, which is the only one that browsers send on the way back from another site.
+ * sealed cookie. It is Lax, so that browsers send it on the way back from another site.
  *
- *     asked --start--> at the provider --callback, within 10 minutes and once--> signed in, or a page that says why not
+ *     asked --start--> at the provider --callback, once and within 10 minutes--> signed in, or refused
  */
 import { hash } from 'node:crypto';
 import { adminBounds, identityBounds } from '@partner-network/common/bounds/operator';
@@ -43,12 +43,12 @@ const failed = (detail: string, status = 400) =>
 const cookieNameOf = (state: string) => `partner_network_sign_in_${hash('sha256', state).slice(0, 16)}`;
 
 const badSubject = (host: string) =>
-  `The identity provider ${host} sent an account whose subject is empty, too long or not readable, so nobody ` +
-  'was signed in. Ask an administrator of the provider.';
+  `The identity provider ${host} sent an account whose subject is empty, too long or not readable. ` +
+  'Ask an administrator of the provider.';
 
 const notHere =
-  'This browser has no sign-in under way that belongs to this address: it was used already, is older than 10 ' +
-  'minutes, or the browser keeps no cookies. Allow cookies for this address, and sign in again.';
+  'This browser has no sign-in under way that belongs to this address: it was used already, is older than ' +
+  '10 minutes, or the browser keeps no cookies. Allow cookies for this address, and sign in again.';
 
 export class SignIn {
   readonly #provider: IdentityProvider;
@@ -71,8 +71,8 @@ export class SignIn {
   }
 
   /**
-   * Takes the answer of the provider. Its page goes on by itself, because browsers do not send the cookie of a
-   * session on the way back from another site.
+   * Takes the answer of the provider. Its page goes on by itself, because browsers do not send the cookie of
+   * a session on the way back from another site.
    */
   async finish(exchange: Exchange): Promise<Page> {
     const [state = '', another] = new URLSearchParams(exchange.query).getAll('state');

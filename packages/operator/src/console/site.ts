@@ -188,7 +188,7 @@ export class ConsoleSite {
     return redirect(exchange, startOf(asked(exchange, path)));
   }
 
-  /** Sends the browser to the identity provider, unless a page of another site leads here: it would leave cookies. */
+  /** Sends the browser to the provider. A page of another site may not: each sign-in leaves a cookie. */
   startSignIn(exchange: Exchange): Promise<string> {
     return this.#atProvider(exchange, async (signIn) => {
       const next = returnPath(new URLSearchParams(exchange.query).get('next'));
@@ -247,8 +247,8 @@ export class ConsoleSite {
 }
 
 const formIsKept =
-  'Your session has ended, so nothing was changed. Sign in again within 10 minutes: you get your form back, to ' +
-  'confirm it.';
+  'Your session has ended, so nothing was changed. Sign in again within 10 minutes: you get your form ' +
+  'back, to confirm it.';
 
 /** The page that was asked for. */
 function asked({ query }: Exchange, path: string): string {

@@ -73,7 +73,7 @@ export function auditTable(entries: readonly NamedEntry[], empty: Value): Html {
 
 /** Who made a change: a person, or a key by its name and id. */
 export const who = ({ actor, actor_name }: NamedEntry): Html =>
-  html`${actor_name !== undefined && html`<b>${text(actor_name)}</b> `}${text(actor.replace(/^person:/, ''))}`;
+  html`${actor_name && html`<b>${text(actor_name)}</b> `}${text(actor.replace(/^person:/, ''))}`;
 
 /** The target of an entry, with a link if it has a page. */
 function targetOf({ action, target, details }: NamedEntry): Html {

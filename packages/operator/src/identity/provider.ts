@@ -107,7 +107,7 @@ export class IdentityProvider {
     return hasOne ? library.buildEndSessionUrl(configuration, {}).href : undefined;
   }
 
-  /** Each sign-in has a configuration of its own, because the library keeps keys for as long as one is used. */
+  /** Each sign-in has a configuration of its own: the library keeps keys for as long as one is used. */
   async #connect(library: Library): Promise<Configuration> {
     const server = await this.#discovered(library);
     const secret = this.settings['oidc-client-secret'];
@@ -155,7 +155,7 @@ export class IdentityProvider {
   }
 }
 
-/** The library looks for an unknown key id again when its keys are a minute old. Here 10 seconds are enough. */
+/** The library looks for an unknown key id again if its keys are a minute old. Here 10 seconds are enough. */
 function agedKeys({ jwks, uat }: Keys): Keys {
   const isOld = nowSeconds() - uat >= askAgainMs / 1_000;
   return { jwks, uat: isOld ? Math.min(uat, nowSeconds() - 60) : uat };
@@ -182,13 +182,13 @@ const clocksDiffer = () =>
   new SignInFailed(
     503,
     'the clocks differ',
-    'The clocks of this service and of the identity provider differ by more than a minute. An operator must ' +
-      'set them.',
+    'The clocks of this service and of the identity provider differ by more than a minute. An operator ' +
+      'must set them.',
   );
 
 const byOperator = 'If this stays, ask an operator, who finds the reason in the log of this service.';
 
-/** Codes of the library for an answer that is wrong in itself. After all others, the provider has no answer. */
+/** Codes of the library for an answer that is wrong in itself. */
 const untrusted = /JWT|INVALID_RESPONSE|UNSUPPORTED|PARSE|KEY_SELECTION/;
 
 /** What failed, in words for a person. Texts of the provider are not repeated, except codes of errors. */

@@ -139,7 +139,7 @@ test('a changed, foreign or doubled cookie opens nothing', async (t) => {
   assert.equal((await open(`a=b; ${cookie}; c=d`).get('/console/partners/acme')).status, 200);
 });
 
-test('who reads the keys of cursors cannot make a cookie, and a discarded key ends all sessions', async (t) => {
+test('the keys of cursors make no cookie, and a discarded key ends all sessions', async (t) => {
   const { as, open, store } = await consoleScene(t);
   const admin = await as('ADMIN');
   const [name] = admin.cookie.split('=');

@@ -86,7 +86,7 @@ test('says why a database cannot be reached, and runs the other checks', async (
   const findings = await findingsOf(onSandbox(nowhere));
   assertFinding(findings.database!, 'failed', /at 127\.0\.0\.1:\d+ \(.*ECONNREFUSED/, /Start the server/);
   assert.deepEqual(those(findings, 'skipped'), ['disk', ...inDatabase, 'receipts']);
-  assert.deepEqual(those(findings, 'ok'), ['settings', 'open_files', 'replicas', 'redis']);
+  assert.deepEqual(those(findings, 'ok'), ['settings', 'open_files', 'replicas', 'redis', 'sign_in']);
 
   const unnamed = await findingsOf(onSandbox(changed(url, { pathname: 'no_such_database' })));
   assertFinding(unnamed.database!, 'failed', /"no_such_database" does not exist/, /Create the database/);

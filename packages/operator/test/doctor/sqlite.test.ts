@@ -97,7 +97,7 @@ test('creates no database, and reports the other checks', async (t) => {
   const findings = await findingsOf(['--database', `sqlite:${path}`, '--public-url', 'https://a.example']);
   assertFinding(findings.database!, 'failed', /\/.*test\.db does not exist\.$/, /--database.*migrate/);
   assert.deepEqual(those(findings, 'skipped'), [...inDatabase, 'receipts']);
-  assert.deepEqual(those(findings, 'ok'), ['settings', 'open_files', 'disk', 'replicas', 'redis']);
+  assert.deepEqual(those(findings, 'ok'), ['settings', 'open_files', 'disk', 'replicas', 'redis', 'sign_in']);
   assert.ok(!existsSync(join(path, '..')));
 });
 

@@ -96,7 +96,7 @@ export const roles = {
       ...managed,
       admin_keys: { select: 'all', insert: 'all', update: ['last_four', 'expires_at', 'revoked_at'] },
       cursor_keys: { select: 'all', insert: 'all', delete: 'all' },
-      session_keys: { delete: 'all' },
+      session_keys: { insert: 'all', delete: 'all' },
     },
   },
   network_admin: {
@@ -104,7 +104,7 @@ export const roles = {
     tables: {
       ...managed,
       admin_keys: read,
-      session_keys: { select: 'all', insert: 'all' },
+      session_keys: read,
       key_uses: recorded,
       ended_sessions: { select: 'all', insert: 'all', delete: 'all' },
     },

@@ -84,8 +84,15 @@ export function createRotation(
       const nowMs = clock === undefined ? Date.now() : Date.parse(String((yield [clock])[0]!.now));
       const { removed, ...rotation } = planRotation(stored, nowMs, old);
       for (const id of removed) yield ['delete from cursor_keys where id = $1', id];
-      // The administrative service makes another one.
-      if (old === 'discard') yield ['delete from session_keys'];
+      if (old === 'discard') {
+        const { created_at } = rotation.key;
+        yield ['delete from session_keys'];
+        yield insert('session_keys', 'id, secret, created_at', {
+          id: 0,
+          secret: randomBytes(32),
+          created_at,
+        });
+      }
       yield insert('cursor_keys', 'id, secret, created_at', rotation.key);
       const { key, discarded } = rotation;
       yield changeStatement(by, 'cursor keys', { new_key: key.id, discarded });

@@ -1,5 +1,4 @@
 /** Finds, changes and lists keys of partners and of the administrative service, in SQL for both engines. */
-import { randomBytes } from 'node:crypto';
 import { doctorBounds } from '@partner-network/common/bounds/operator';
 import { isPast, latestTimeMs, toTime } from '@partner-network/common/times';
 import type { AdminRole, Scope } from '@partner-network/contract/permissions';
@@ -222,10 +221,6 @@ const adminKeyTable: KeyTable<AdminKey> = {
 
 const nearestAdminKey = nearest('$1', 'k.id, k.role, k.expires_at, k.revoked_at', 'admin_keys');
 
-/** Instances that start at the same time try to write it, and one of them succeeds. */
-const insertSessionKey =
-  'insert into session_keys (id, secret, created_at) values (0, $1, $2) on conflict do nothing';
-
 const insertEnded = 'insert into ended_sessions (digest, ends_at) values ($1, $2) on conflict do nothing';
 
 export function createAdminKeys(sql: Sql): AdminKeys {
@@ -242,13 +237,11 @@ export function createAdminKeys(sql: Sql): AdminKeys {
         yield ['delete from ended_sessions where ends_at <= $1', toTime(Date.now())];
         yield [insertEnded, digest, endsAt];
       }),
-    sessionKeys: async () => {
-      const read = () => sql.rows('select id, secret from session_keys');
-      const keys = await read();
-      if (keys.length === 0) await sql.rows(insertSessionKey, randomBytes(32), toTime(Date.now()));
-      const found = keys.length > 0 ? keys : await read();
-      return found.map(({ id, secret }) => ({ id: Number(id), secret: secret as Uint8Array }));
-    },
+    sessionKeys: async () =>
+      (await sql.rows('select id, secret from session_keys')).map(({ id, secret }) => ({
+        id: Number(id),
+        secret: secret as Uint8Array,
+      })),
     isSessionEnded: async (digest) =>
       (await sql.rows('select ends_at from ended_sessions where digest = $1', digest)).length > 0,
   };

@@ -1,6 +1,6 @@
 /** Finds what an id belongs to. A POST, because somebody may paste a key, which no address may contain. */
 import { isRequestId } from '@partner-network/common/ids';
-import { echo, isCleanText } from '@partner-network/common/text';
+import { echo, isCleanText, isLongerThan } from '@partner-network/common/text';
 import { keyPrefixPattern } from '@partner-network/contract/environments';
 import type { Partner } from '@partner-network/store/port';
 import { receiptOfRequest } from '../../admin/lists.ts';
@@ -56,7 +56,8 @@ without grants and receipts is not found: ${customer}.`,
 }
 
 /** What has this id, then the other partners whose name contains it. Only grants and brands can be many. */
-async function hitsOf({ reads, call }: Visit, id: string) {
+async function hitsOf(visit: Visit, id: string) {
+  const { reads } = visit;
   const at = new Date().toISOString();
   const [partners, key, grants, brands, ofCustomer, receipts, isErased, receipt, changes] = await Promise.all(
     [
@@ -68,7 +69,7 @@ async function hitsOf({ reads, call }: Visit, id: string) {
       reads.listReceipts({ customerId: id, limit: 1 }),
       reads.isErased(id),
       receiptOfRequest(reads, id),
-      call('listAudit', { query: { actor: id.slice(0, 256), limit: 1 } }),
+      changesBy(visit, id),
     ],
   );
   const isCustomer = ofCustomer.length > 0 || receipts.length > 0 || isErased;
@@ -77,7 +78,7 @@ async function hitsOf({ reads, call }: Visit, id: string) {
     ...(key ? [{ kind: 'Key', label: key.name ?? id, path: pathTo('keys', id) }] : []),
     ...(isCustomer ? [{ kind: 'Customer', label: id, path: pathTo('customers', id) }] : []),
     ...(receipt ? [{ kind: 'Request', label: id, path: pathTo('requests', id) }] : []),
-    ...(changes.entries.length > 0 ? [{ kind: 'Changes of', label: id, path: changesOf(id) }] : []),
+    ...(changes.length > 0 ? [{ kind: 'Changes of', label: id, path: changesOf(id) }] : []),
     ...brands.map(({ partner_id, name }) => ({
       kind: `Brand of ${partner_id}`,
       label: name,
@@ -92,6 +93,12 @@ async function hitsOf({ reads, call }: Visit, id: string) {
   const isNamed = ({ name }: Partner) => name.toLowerCase().includes(id.toLowerCase());
   const named = partners.filter((partner) => partner.id !== id && isNamed(partner)).map(partnerHit);
   return { exact, named };
+}
+
+/** The newest change by an actor, a person or a key with this name. */
+async function changesBy({ call }: Visit, actor: string) {
+  if (actor.trim() === '' || isLongerThan(actor, 256) || !isCleanText(actor)) return [];
+  return (await call('listAudit', { query: { actor, limit: 1 } })).entries;
 }
 
 const changesOf = (actor: string) => `/console/audit?${new URLSearchParams({ actor })}`;

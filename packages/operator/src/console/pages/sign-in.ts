@@ -57,7 +57,7 @@ unless the variables of the service are set. The key is shown once.</p>`;
 /** Why a key was refused, in words for a person. */
 export function whyNotSignedIn({ code, errors }: Refusal, key: string): string {
   if (Object.values(keyPrefixes).some((prefix) => key.startsWith(prefix)))
-    return "This is a partner's key, which begins with pn_. Sign in with an administrative key, which begins with pna_.";
+    return "This is a partner's key, which begins with pn_. An administrative key begins with pna_.";
   if (code === 'UNAUTHORIZED') return 'This key is not known here. Check that you pasted all of it.';
   if (code !== 'INSUFFICIENT_ROLE') return errors[0]!.detail;
   return 'This key only sends batches. Sign in with a key that has the role VIEWER, SUPPORT or ADMIN.';
@@ -87,19 +87,21 @@ export function noRolePage(
   isLeftOut: boolean,
   requestId: string,
 ): Page {
-  const { 'oidc-issuer': issuer, 'oidc-role-claim': roleClaim, 'oidc-role': roles } = settings;
+  const host = text(settings['oidc-issuer'].host);
+  const claim = code(settings['oidc-role-claim']);
   const why = isLeftOut
-    ? html`<p>Your account has too many groups: ${text(issuer.host)} left the claim ${code(roleClaim)} out. Ask
+    ? html`<p>Your account has too many groups: ${host} left the claim ${claim} out. Ask
 an administrator there to send only the groups of this application, or its roles, and an operator to
 name that claim in <code>--oidc-role-claim</code>.</p>`
-    : html`<p>The claim ${code(roleClaim)} of your account has none of the values that give a role here. Ask an
-administrator of ${text(issuer.host)} for one of them:</p>
-<ul>${roles.map(([value, role]) => html`<li>${code(value)}: ${role}</li>`)}</ul>`;
+    : html`<p>The claim ${claim} of your account has none of the values that give a role here.
+Ask an administrator of ${host} for one of them:</p>
+<ul>${settings['oidc-role'].map(([value, role]) => html`<li>${code(value)}: ${role}</li>`)}</ul>`;
   return {
     title: 'No role here',
     body: html`<div class="narrow"><h1>No role here</h1>
-<p>You signed in at ${text(issuer.host)} as <b>${text(name)}</b> (${code(subject)}), but this account has no
+<p>You signed in at ${host} as <b>${text(name)}</b> (${code(subject)}), but this account has no
 role in this console.</p>
-${why}<p><a href="${startOf('/console')}">Sign in again</a></p><p class="hint">Request ${code(requestId)}</p></div>`,
+${why}<p><a href="${startOf('/console')}">Sign in again</a></p>
+<p class="hint">Request ${code(requestId)}</p></div>`,
   };
 }

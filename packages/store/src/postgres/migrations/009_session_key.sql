@@ -1,7 +1,15 @@
--- The key that seals sessions of the console. It has a table of its own, because the role of `serve` reads the
--- keys of cursors and must not be able to make a session. The administrative service writes the only row.
+-- The key that seals sessions of the console. It has a table of its own, because the role of `serve` reads
+-- the keys of cursors and must not be able to make a session. `cursor-key rotate --discard-old` replaces its
+-- only row. An id of gen_random_uuid() has 122 random bits.
 create table session_keys (
   id smallint primary key check (id = 0),
   secret bytea not null check (length(secret) = 32),
   created_at timestamptz(3) not null check (is_time(created_at))
+);
+
+insert into session_keys (id, secret, created_at)
+values (
+  0,
+  sha256((gen_random_uuid()::text || gen_random_uuid()::text || gen_random_uuid()::text)::bytea),
+  date_trunc('milliseconds', clock_timestamp())
 );

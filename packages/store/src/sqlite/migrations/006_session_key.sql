@@ -1,6 +1,9 @@
--- The key that seals sessions of the console. The administrative service writes the only row.
+-- The key that seals sessions of the console. `cursor-key rotate --discard-old` replaces its only row.
 create table session_keys (
   id integer primary key check (id = 0),
   secret blob not null check (length(secret) = 32),
   created_at text not null check (created_at is strftime('%Y-%m-%dT%H:%M:%fZ', created_at, '+0 seconds'))
 ) strict;
+
+insert into session_keys (id, secret, created_at)
+values (0, randomblob(32), strftime('%Y-%m-%dT%H:%M:%fZ', 'now'));

@@ -293,7 +293,7 @@ test('a leaked administrative key is revoked, and everything that it changed is 
   const role = `^This is the administrative key ${admin.id} with the role ADMIN\\.\n`;
   await page.next(new RegExp(role), withIds(admin));
   const actor = `admin-key:${admin.id}`;
-  const listed = `is revoked\\. .*${actor} +keys create +KEY_INTRUDER .*\nKEY_INTRUDER .*${actor}`;
+  const listed = `is revoked\\. .*${actor}\\)? +keys create +KEY_INTRUDER .*\nKEY_INTRUDER .*${actor}`;
   await page.next(new RegExp(listed, 's'), withIds(admin));
   await until(20_000, async () => (await ask('partners')).status === 401);
   page.end();

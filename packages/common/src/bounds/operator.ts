@@ -118,6 +118,8 @@ export const adminBounds = {
   sessionMs: 8 * 3_600_000,
   /** How long a browser keeps the cookie: an ended session still says who was signed in, ms. */
   cookieMs: 24 * 3_600_000,
+  /** The longest address to return to: browsers keep cookies of up to 4,096 bytes. */
+  returnCharacters: 2_000,
   /** How long a browser keeps a form that was sent after the end of a session, ms. */
   keptFormMs: 600_000,
   /** How far ahead the clock of an instance may be that issues a session, ms. */

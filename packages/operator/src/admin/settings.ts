@@ -6,6 +6,7 @@ import {
   type Values,
   wholeNumber,
 } from '@partner-network/common/command-line/options';
+import { originOf } from '@partner-network/common/text';
 import {
   databaseConfig,
   databaseSettings,
@@ -49,7 +50,10 @@ type AdminConfig = Values<typeof adminSettings>;
 
 export function conflictsOfAdmin(config: AdminConfig): string[] {
   const onePort = `--port and --ops-port are both ${config.port}. Choose another --ops-port.`;
-  return [...(isOnePort(config) ? [onePort] : []), ...conflictsOfOidc(config, config['public-url'])];
+  return [
+    ...(isOnePort(config) ? [onePort] : []),
+    ...conflictsOfOidc(config, config['public-url'] ?? originOf(config.host, config.port)),
+  ];
 }
 
 /** Resolves the flags of `admin` once. */

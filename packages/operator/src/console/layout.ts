@@ -121,7 +121,8 @@ const headings: Readonly<Record<number, string>> = {
 
 /** The page of an error response. `state` says how things stand after it. */
 export function refusalPage(refused: Refusal, requestId: string, state?: string): Page {
-  const title = headings[refused.status] ?? 'Check what you sent';
+  const ofStatus = headings[refused.status] ?? 'Check what you sent';
+  const title = refused.code === 'SIGN_IN_FAILED' ? 'You are not signed in' : ofStatus;
   return {
     title,
     body: html`<h1>${title}</h1>${errorList(refused)}${state !== undefined && html`<p>${state}</p>`}

@@ -102,7 +102,7 @@ export function createSessions(
   async function ownerOf(who: Content[0]) {
     if (typeof who !== 'string') {
       const { issuer, subject, name, role } = who;
-      if (issuer !== oidc?.['oidc-issuer'].href) return undefined;
+      if (oidc === undefined || URL.parse(issuer)?.href !== oidc['oidc-issuer'].href) return undefined;
       const caller: Caller = { role, actor: `person:${name}`, details: { subject, issuer } };
       return { caller, name, lengthMs: oidc['oidc-session'] };
     }

@@ -81,8 +81,9 @@ export class SignIn {
     const finished = this.#provider.finish(address, underWay);
     const claims = await finished.catch((error) => this.#refuse(error, exchange));
     const { settings, host } = this.#provider;
-    const account = accountOf(claims, settings['oidc-issuer'].href);
-    if (account === undefined) throw failed(badSubject(host), 403);
+    const account = accountOf(claims);
+    if (account === undefined)
+      return this.#refuse(new SignInFailed(403, 'the subject cannot be stored', badSubject(host)), exchange);
     const role = roleOf(claims, settings);
     if (role === undefined) {
       await this.#note(account, 'refused');

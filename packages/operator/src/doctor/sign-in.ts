@@ -1,11 +1,12 @@
 import { type Finding, failed, ok } from '@partner-network/common/finding';
+import { originOf } from '@partner-network/common/text';
 import { IdentityProvider, SignInFailed } from '../identity/provider.ts';
 import { callbackOf, conflictsOfOidc, hasProvider } from '../identity/settings.ts';
 import type { DoctorConfig } from './settings.ts';
 
 /** Checks the settings of sign-in, and whether the identity provider answers. Nobody is signed in. */
 export async function checkSignIn(config: DoctorConfig): Promise<Finding> {
-  const publicUrl = config['admin-public-url'];
+  const publicUrl = config['admin-public-url'] ?? originOf(config['admin-host'], 8090);
   const [conflict, ...others] = conflictsOfOidc(config, publicUrl);
   if (conflict !== undefined) {
     const detail = ['Sign-in with an identity provider is not set completely.', conflict, ...others].join(
@@ -18,7 +19,7 @@ export async function checkSignIn(config: DoctorConfig): Promise<Finding> {
   }
   if (!hasProvider(config))
     return ok('No identity provider is set: people sign in to the console with keys.');
-  const callback = callbackOf(publicUrl ?? 'http://<host>:<port>');
+  const callback = callbackOf(publicUrl);
   const provider = new IdentityProvider(config);
   try {
     await provider.start(callback);

@@ -12,7 +12,8 @@ export interface Account {
   readonly name: string;
 }
 
-const mostCharacters = 256;
+/** An actor of the audit log has 256 characters, with `person:`. */
+const mostCharacters = 249;
 
 /** A text that can be stored and shown: neither long nor with characters that nobody sees. */
 function storable(value: unknown): string | undefined {
@@ -22,19 +23,21 @@ function storable(value: unknown): string | undefined {
 }
 
 /** Undefined if the subject cannot be stored. It is never cut: two accounts could then be one. */
-export function accountOf({ sub, email, email_verified, preferred_username }: Claims, issuer: string) {
+export function accountOf({ iss, sub, email, email_verified, preferred_username }: Claims) {
   const subject = storable(sub);
   if (subject === undefined) return undefined;
   // An address that nobody has proved may be that of somebody else.
   const address = email_verified === false ? undefined : storable(email);
   const other = preferred_username === email ? undefined : storable(preferred_username);
   const name = address ?? other ?? subject;
-  return { issuer, subject, name } satisfies Account;
+  return { issuer: String(iss), subject, name } satisfies Account;
 }
 
 /** The highest role that a value of the claim gives. */
 export function roleOf(claims: Claims, settings: OidcSettings): AdminRole | undefined {
-  const values: unknown[] = [claims[settings['oidc-role-claim']]].flat();
+  const claim = settings['oidc-role-claim'];
+  if (claim === 'email' && claims.email_verified === false) return undefined;
+  const values: unknown[] = [claims[claim]].flat();
   const given = settings['oidc-role'].filter(([value]) => values.includes(value)).map(([, role]) => role);
   return peopleRoles.findLast((role) => given.includes(role));
 }

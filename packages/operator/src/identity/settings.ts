@@ -81,18 +81,15 @@ export type OidcSettings = OidcConfig & { readonly 'oidc-issuer': URL };
 export const hasProvider = (config: OidcConfig): config is OidcSettings =>
   config['oidc-issuer'] !== undefined;
 
-/** What is wrong between these settings. `publicUrl` is undefined if it is made from a local address. */
-export function conflictsOfOidc(config: OidcConfig, publicUrl: string | undefined): string[] {
+/** What is wrong between these settings. */
+export function conflictsOfOidc(config: OidcConfig, publicUrl: string): string[] {
   const roles = config['oidc-role'].length > 0;
   const wrong: readonly (readonly [isWrong: boolean, sentence: string])[] = hasProvider(config)
     ? [
         [config['oidc-client-id'] === undefined, '--oidc-issuer needs --oidc-client-id.'],
         [!roles, '--oidc-issuer needs --oidc-role at least once, such as --oidc-role operators=SUPPORT.'],
         [!config['oidc-scopes'].split(' ').includes('openid'), '--oidc-scopes must contain openid.'],
-        [
-          publicUrl !== undefined && !isSecure(publicUrl),
-          '--oidc-issuer needs a --public-url with https://.',
-        ],
+        [!isSecure(publicUrl), '--oidc-issuer needs a --public-url with https://.'],
       ]
     : [
         [config['oidc-only'], '--oidc-only needs --oidc-issuer.'],

@@ -18,7 +18,7 @@ test('a person signs in, works with the role of the group, and is named in the a
   const form = new URLSearchParams({ token, reason: 'leaked' });
   assert.equal((await person.get('/console/keys/KEY_0/revoke', { form })).status, 303);
   const entries = await store.listAudit({ limit: 10, actor: 'person:alice@example.com' });
-  const who = { subject: 'user-1', issuer: provider.issuer.href };
+  const who = { subject: 'user-1', issuer: provider.issuer.origin };
   assert.deepEqual(
     entries.map(({ action, target, details }) => ({ action, target, details })),
     [
@@ -88,7 +88,7 @@ for (const [given, role] of [
     assert.match(page.text, /alice@example\.com.*claim.*groups.*admins<\/bdi><\/code>: ADMIN/s);
     for (let again = 0; again < 3; again += 1) await signIn(open(), provider);
     const entries = await store.listAudit({ limit: 10, action: 'console sign-in' });
-    const details = { outcome: 'refused', subject: 'user-1', issuer: provider.issuer.href };
+    const details = { outcome: 'refused', subject: 'user-1', issuer: provider.issuer.origin };
     assert.deepEqual(
       entries.map((entry) => [entry.actor, entry.details]),
       [['person:alice@example.com', details]],
@@ -109,6 +109,8 @@ for (const [claims, name] of [
   [{ email: 'a@b.example', email_verified: false, preferred_username: 'a@b.example' }, 'user-1'],
   [{ email: `x\u0000y`, preferred_username: 'al\u202eice' }, 'user-1'],
   [{ email: 'x'.repeat(10_000) }, 'user-1'],
+  [{ email: 'x'.repeat(250) }, 'user-1'],
+  [{ email: 'x'.repeat(249) }, 'x'.repeat(249)],
   [{ email: '<b>"alice"</b>' }, '<b>"alice"</b>'],
 ] as const) {
   test(`the claims ${JSON.stringify(claims).slice(0, 60)} give the name ${name}`, async (t) => {
@@ -220,4 +222,33 @@ test('the name of a key finds what it did, as an account does', async (t) => {
   const admin = await as('ADMIN');
   const found = await admin.post('/console/search', { id: name });
   assert.equal(found.to, `/console/audit?actor=${name}`);
+});
+
+test('an address without a proof gives no role, and no header of a proxy gives one', async (t) => {
+  const { open, provider, address } = await scene(t, {
+    'oidc-role-claim': 'email',
+    'oidc-role': [['alice@example.com', 'ADMIN']],
+  });
+  provider.script.claims = { email_verified: false };
+  assert.equal((await signIn(open(), provider)).status, 403);
+  provider.script.claims = {};
+  assert.equal((await signIn(open(), provider)).status, 200);
+  const names = [
+    'x-forwarded-user',
+    'x-forwarded-email',
+    'x-auth-request-email',
+    'remote-user',
+    'x-remote-user',
+  ];
+  const headers = Object.fromEntries(names.map((name) => [name, 'alice@example.com']));
+  assert.equal((await fetch(`${address}/console/audit`, { headers })).status, 401);
+});
+
+test('a long address to return to still fits into the cookie of a sign-in', async (t) => {
+  const { open, provider } = await scene(t);
+  const person = open();
+  await signIn(person, provider, { next: `/console/audit?target=${'x'.repeat(8_000)}` });
+  assert.equal((await person.get('/console/audit')).status, 200);
+  const asked = await person.get(`${start}?next=/console/audit?target=${'x'.repeat(1_900)}`);
+  assert.ok(asked.headers.getSetCookie()[0]!.length < 4_096);
 });

@@ -8,6 +8,7 @@ import { checkSignIn } from '../../src/doctor/sign-in.ts';
 /** The finding with these settings. Each is as the command line gives it. */
 const findingOf = (settings: object) =>
   checkSignIn({
+    'admin-host': '127.0.0.1',
     'admin-public-url': 'https://console.example',
     'oidc-client-id': undefined,
     'oidc-role': [],

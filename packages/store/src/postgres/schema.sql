@@ -416,7 +416,7 @@ CREATE TABLE session_keys (
   created_at timestamp(3) with time zone not null,
   constraint session_keys_pkey PRIMARY KEY (id),
   constraint session_keys_created_at_check CHECK (is_time(created_at)),
-  constraint session_keys_id_check CHECK ((id = 0)),
+  constraint session_keys_id_check CHECK (((id >= 0) AND (id <= 255))),
   constraint session_keys_secret_check CHECK ((length(secret) = 32))
 );
 

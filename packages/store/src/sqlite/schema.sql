@@ -290,7 +290,7 @@ CREATE TABLE ended_sessions (
 ) strict, without rowid;
 
 CREATE TABLE session_keys (
-  id integer primary key check (id = 0),
+  id integer primary key check (id between 0 and 255),
   secret blob not null check (length(secret) = 32),
   created_at text not null check (created_at is strftime('%Y-%m-%dT%H:%M:%fZ', created_at, '+0 seconds'))
 ) strict;

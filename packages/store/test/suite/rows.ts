@@ -19,7 +19,7 @@ export const good = {
     ...{ created_at: createdAt, created_by: 'eve', expires_at: null, revoked_at: null },
   },
   ended_sessions: { digest: new Uint8Array(32), ends_at: createdAt },
-  session_keys: { id: 0, secret: new Uint8Array(32), created_at: createdAt },
+  session_keys: { id: 7, secret: new Uint8Array(32), created_at: createdAt },
   grants: {
     ...{ customer_id: 'alice', id: 'g', partner_id: 'acme', action: 'CHECKING_BALANCE', status: 'ACTIVE' },
     ...{ expires_at: null, ...times },
@@ -68,7 +68,7 @@ export function badValues({ badTimes, badBytes }: Record<'badTimes' | 'badBytes'
       revoked_at: badTimes,
     },
     ended_sessions: { digest: bytes, ends_at: [null, ...badTimes] },
-    session_keys: { id: [1, -1], secret: bytes, created_at: [null, ...badTimes] },
+    session_keys: { id: [-1, 256], secret: bytes, created_at: [null, ...badTimes] },
     grants: {
       customer_id: textTo(128),
       id: textTo(256),

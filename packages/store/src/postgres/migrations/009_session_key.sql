@@ -1,8 +1,8 @@
 -- The key that seals sessions of the console. It has a table of its own, because the role of `serve` reads
 -- the keys of cursors and must not be able to make a session. `cursor-key rotate --discard-old` replaces its
--- only row. An id of gen_random_uuid() has 122 random bits.
+-- row. An id of gen_random_uuid() has 122 random bits.
 create table session_keys (
-  id smallint primary key check (id = 0),
+  id smallint primary key check (id between 0 and 255),
   secret bytea not null check (length(secret) = 32),
   created_at timestamptz(3) not null check (is_time(created_at))
 );

@@ -1,6 +1,6 @@
--- The key that seals sessions of the console. `cursor-key rotate --discard-old` replaces its only row.
+-- The key that seals sessions of the console. `cursor-key rotate --discard-old` replaces its row.
 create table session_keys (
-  id integer primary key check (id = 0),
+  id integer primary key check (id between 0 and 255),
   secret blob not null check (length(secret) = 32),
   created_at text not null check (created_at is strftime('%Y-%m-%dT%H:%M:%fZ', created_at, '+0 seconds'))
 ) strict;

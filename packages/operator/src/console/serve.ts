@@ -163,8 +163,9 @@ export async function adminUntilStopped(
     `Administering ${environment} at ${publicUrl}${adminBasePath} on the database ${store.location}; ` +
       `listening on ${admin.address}, operations on ${health.url}.`,
   );
+  const provider = settings.oidc && `${settings.oidc['oidc-issuer'].host}, or with `;
   output.remark(
-    `The console is at ${publicUrl}/console. Sign in with a key of ` +
+    `The console is at ${publicUrl}/console. Sign in with ${provider ?? ''}a key of ` +
       '"partner-network admin-keys create --name NAME --role SUPPORT".',
   );
   const fields = { version: ownVersion(), environment, engine: database.engine, database: store.location };

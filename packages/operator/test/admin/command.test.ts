@@ -7,6 +7,7 @@ import { exported } from '../../../store/test/suite/exports.ts';
 import { adminKeys, createAdminKeys, startAdmin } from '../../../testkit/admin/started.ts';
 import { fillFixture, future } from '../../../testkit/fixtures/fixture.ts';
 import { assertFailed, commandLine, run } from '../../../testkit/fixtures/run.ts';
+import { scriptedProvider } from '../../../testkit/identity/scripted.ts';
 import { connectTo } from '../../../testkit/servers/postgres.ts';
 import { urlInRole } from '../../../testkit/servers/roles.ts';
 import { openTestDatabase } from '../../../testkit/service/database.ts';
@@ -172,4 +173,41 @@ test('its page and its OpenAPI document need no key', async (t) => {
   assert.equal(answer.headers.get('cache-control'), 'no-store');
   const document = (await answer.json()) as Body;
   assert.equal(document.servers[0].url, `${address}/admin/v1`);
+});
+
+test('the modules for sign-in with an identity provider are loaded at the first sign-in', async (t) => {
+  const { url } = await filled(t, 'sqlite');
+  const { issuer } = await scriptedProvider(t);
+  const preload = new URL('../../../testkit/watch/loaded-modules.ts', import.meta.url).href;
+  const oidc = { ADMIN_OIDC_CLIENT_ID: 'console', ADMIN_OIDC_ROLES: 'cn=ops,dc=example=ADMIN,staff=VIEWER' };
+  const variables = { NODE_OPTIONS: `--import=${preload}`, ADMIN_OIDC_ISSUER: issuer.origin, ...oidc };
+  for (const isUsed of [false, true]) {
+    const started = await startAdmin(t, url, quiet, { variables });
+    const start = `${started.address}/console/sign-in/start`;
+    if (isUsed) assert.equal((await fetch(start, { redirect: 'manual' })).status, 303);
+    started.signal('SIGINT');
+    await started.ended;
+    const loaded = started.texts().stderr.trimEnd().split('\n').at(-1)!;
+    for (const name of ['openid-client', 'oauth4webapi']) assert.equal(loaded.includes(name), isUsed, name);
+  }
+});
+
+test('wrong settings of sign-in are reported at once, with status 2', async () => {
+  const cases: [flags: string[], ...said: RegExp[]][] = [
+    [['--oidc-only'], /--oidc-only needs --oidc-issuer/],
+    [['--oidc-issuer', 'http://idp.example'], /--oidc-issuer must begin with https/],
+    [['--oidc-role', 'ops=INGEST', '--oidc-session', '9h'], /--oidc-role must be VALUE=ROLE/, /15m to 8h/],
+    [
+      ['--oidc-issuer', 'https://idp.example', '--host', '0.0.0.0', '--oidc-scopes', 'email'],
+      /needs --oidc-client-id/,
+      /needs --oidc-role at least once/,
+      /must contain openid/,
+      /needs a --public-url with https/,
+    ],
+  ];
+  for (const [flags, ...said] of cases) {
+    const { status, stderr } = await run(['admin', ...flags]);
+    assert.equal(status, 2, stderr);
+    for (const sentence of said) assert.match(stderr, sentence);
+  }
 });

@@ -128,7 +128,13 @@ test('the manifest asks for Node 24 and for what runs, and publint finds no prob
   );
   assert.deepEqual([manifest.license, manifest.engines], ['MIT', { node: '>=24' }]);
   assert.deepEqual(Object.keys(manifest.scripts), ['prepack']);
-  assert.deepEqual(Object.keys(manifest.dependencies), ['ioredis', 'pg', 'pg-copy-streams', 'pino']);
+  assert.deepEqual(Object.keys(manifest.dependencies), [
+    'ioredis',
+    'openid-client',
+    'pg',
+    'pg-copy-streams',
+    'pino',
+  ]);
   for (const name of Object.keys(manifest.peerDependencies)) {
     assert.match(name, /^@opentelemetry\//);
     assert.deepEqual(manifest.peerDependenciesMeta[name], { optional: true });

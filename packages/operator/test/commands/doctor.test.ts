@@ -20,7 +20,7 @@ test('exits with 1 if a check failed, and prints what to do below it', async (t)
   const line = commandLine(t);
   await line.inside(async () => {});
   const { status, stdout, stderr } = await line.run('doctor --environment sandbox');
-  assert.deepEqual([status, stderr], [1, '1 of 16 checks failed. Follow the advice under each of them.\n']);
+  assert.deepEqual([status, stderr], [1, '1 of 17 checks failed. Follow the advice under each of them.\n']);
   const lines = stdout.trimEnd().split('\n');
   assert.equal(lines.length, names.length + 1);
   assert.match(
@@ -55,7 +55,7 @@ test('limits a DNS lookup to one second, because no process ends before it', asy
   const variables = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(watch)}` };
   const words = ['doctor', '--database', 'postgres://network@db.example/network'];
   const { status, stdout, stderr } = await run(words, { variables });
-  assert.match(stderr, /^looked up with timeout:1 attempts:1\n1 of 16 checks failed/);
+  assert.match(stderr, /^looked up with timeout:1 attempts:1\n1 of 17 checks failed/);
   assert.match(stdout, /^✗ database .*at db\.example \(no such name\)/m);
   assert.equal(status, 1);
 });

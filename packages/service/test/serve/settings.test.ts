@@ -227,7 +227,8 @@ test('a secret can be in a file, whose content and path are never printed', (t) 
 });
 
 test('every command takes its secrets from files', async () => {
-  const secrets = /^(DATABASE_URL|DATABASE_REPLICA_URLS|REDIS_URL|PARTNER_NETWORK_API_KEY)$/;
+  const secrets =
+    /^(DATABASE_URL|DATABASE_REPLICA_URLS|REDIS_URL|PARTNER_NETWORK_API_KEY|ADMIN_OIDC_CLIENT_SECRET)$/;
   const commands = (await describedCommands()).flatMap((group) => group.commands);
   for (const { name, command, help } of commands) {
     for (const { variable = '', hasFile = false } of Object.values(command.options)) {

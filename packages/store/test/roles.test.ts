@@ -34,7 +34,7 @@ const deeds: readonly Deed[] = [
   ['write a receipt', (store) => store.recordReceipts([receiptAt(0)]), 'network_serve'],
   ['count usage', (store) => store.recordUsage([usage]), 'network_serve'],
   ['find a key by its digest', (store) => store.findKey(digest(1)), ...support, 'network_serve'],
-  ['read cursor keys', (store) => store.cursorKeys(), 'network_operate', 'network_serve'],
+  ['read cursor keys', (store) => store.cursorKeys(), ...operators, 'network_serve'],
   ['read the key of sessions', (store) => store.sessionKeys(), 'network_admin'],
   ...(['brands', 'balances', 'grants'] as const).map(
     (kind): Deed => [`import ${kind}`, (store) => writeRows(store, kind, [rowOf[kind]]), ...imports],

@@ -104,6 +104,8 @@ export const roles = {
     tables: {
       ...managed,
       admin_keys: read,
+      // Instances of 0.2.0 read it while others are upgraded.
+      cursor_keys: read,
       session_keys: read,
       key_uses: recorded,
       ended_sessions: { select: 'all', insert: 'all', delete: 'all' },

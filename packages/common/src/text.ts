@@ -47,6 +47,11 @@ export function isLocal(address: string): boolean {
   return url?.protocol === 'http:' && /^(?:127\.[\d.]+|\[::1\]|(?:.*\.)?localhost)$/.test(url.hostname);
 }
 
+/** Whether nobody on the network can read what is sent to an address: it has TLS, or is local. */
+export function isSecure(address: string): boolean {
+  return address.startsWith('https:') || isLocal(address);
+}
+
 const keyAnywhere = new RegExp(keyPattern);
 
 /** Whether a text contains an API key, or something of the same form. */

@@ -9,15 +9,13 @@ import {
   type Values,
   variableOnly,
 } from '@partner-network/common/command-line/options';
-import { isLocal, isWebAddress } from '@partner-network/common/text';
+import { isSecure, isWebAddress } from '@partner-network/common/text';
 import { type AdminRole, peopleRoles } from '@partner-network/contract/permissions';
 
 export const callbackPath = '/console/sign-in/callback';
 
 /** The address to register at the provider. */
 export const callbackOf = (publicUrl: string): string => publicUrl + callbackPath;
-
-const isSecure = (address: string) => address.startsWith('https:') || isLocal(address);
 
 /** Unlike other addresses, an issuer may end with a slash: it is compared as a whole. */
 function issuerUrl(given: string): URL | Problem {

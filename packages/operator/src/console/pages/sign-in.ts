@@ -1,5 +1,5 @@
 /** The pages before somebody is signed in: they ask for an account or a key, and say how to get one. */
-import { isLocal } from '@partner-network/common/text';
+import { isSecure } from '@partner-network/common/text';
 import { keyPrefixes } from '@partner-network/contract/environments';
 import type { Exchange } from '@partner-network/http/handle';
 import type { Refusal } from '@partner-network/http/refusal';
@@ -65,8 +65,7 @@ export function whyNotSignedIn({ code, errors }: Refusal, key: string): string {
 
 /** Why nobody can sign in at an address without TLS: browsers do not keep the cookie there. */
 export function whyNotKept(publicUrl: string): string | undefined {
-  const isKept = publicUrl.startsWith('https:') || isLocal(publicUrl);
-  return isKept
+  return isSecure(publicUrl)
     ? undefined
     : `Browsers keep you signed in over https only. Put TLS before ${publicUrl}, and set --public-url.`;
 }

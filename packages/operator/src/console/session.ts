@@ -5,7 +5,6 @@ import querystring from 'node:querystring';
 import { adminBounds } from '@partner-network/common/bounds/operator';
 import { holdsKey, isLocal } from '@partner-network/common/text';
 import { isPast, toTime } from '@partner-network/common/times';
-import type { AdminRole } from '@partner-network/contract/permissions';
 import { readPlainBody } from '@partner-network/http/body';
 import type { Exchange } from '@partner-network/http/handle';
 import { Refusal } from '@partner-network/http/refusal';
@@ -15,172 +14,159 @@ import type { SealedBox } from '@partner-network/service/cursors';
 import type { Store } from '@partner-network/store/port';
 import { type Caller, callerOf } from '../admin/credentials.ts';
 import { bodyLimits } from '../admin/request.ts';
-import type { Account } from '../identity/account.ts';
+import { type Account, nameOf } from '../identity/account.ts';
 import type { OidcSettings } from '../identity/settings.ts';
 
-const cookieName = 'partner_network_console';
-const formCookieName = 'partner_network_form';
+/** Where a browser sends a cookie, and for how long it keeps it. */
+interface Cookie {
+  readonly name: string;
+  readonly ms: number;
+  readonly path?: string;
+  readonly sameSite?: 'Strict' | 'Lax';
+}
+
+const keyCookie: Cookie = { name: 'partner_network_console', ms: adminBounds.sessionMs };
+/** Outlives the session, to say who sent a form too late. */
+const personCookie: Cookie = { ...keyCookie, ms: adminBounds.cookieMs };
+const formCookie: Cookie = { name: 'partner_network_form', ms: adminBounds.keptFormMs };
+
+/** A person who is signed in, and what is sealed for this session only. */
+export interface Session {
+  readonly caller: Caller;
+  /** The name of the key, or of the person. */
+  readonly name: string;
+  readonly isOver: boolean;
+  /** The token of its forms, against forged requests. */
+  token(): string;
+  isOwnToken(token: string): boolean;
+  /** Seals a sentence for an address, so that a link from elsewhere cannot show one. */
+  sealNotice(text: string): string;
+  openNotice(sealed?: string): string | undefined;
+  /** Ends it on all instances. Otherwise a copy of the cookie would work until its time is over. */
+  end(): Promise<void>;
+}
+
+/** A person with an account at the identity provider. */
+type Person = Account & Pick<Caller, 'role'>;
+
+/** What a cookie holds: the digest of a key, or a person; and when it was issued. */
+type Content = readonly [who: string | Person, issuedMs: number];
+
+interface SessionParts {
+  readonly store: Pick<Store, 'findAdminKey' | 'findAdminKeyById' | 'isSessionEnded' | 'endSession'>;
+  readonly box: SealedBox;
+  readonly oidc: OidcSettings | undefined;
+  readonly publicUrl: () => string;
+}
+
+export type Sessions = ReturnType<typeof createSessions>;
 
 /**
  * Cookies and tokens are sealed with a key that the role of `serve` cannot read. What a text is sealed for is
  * authenticated: a cookie does not open as a token. The empty text stands where cursors of partners have
  * their partner.
  */
-const sealedFor = (name: string, of = '') => [name, '', of] as const;
-type SealedFor = ReturnType<typeof sealedFor>;
-
-/** A person who is signed in, and what is sealed for this session only. */
-export class Session {
-  readonly caller: Caller;
-  /** The name of the key, or of the person. */
-  readonly name: string;
-  readonly #box: SealedBox;
-  readonly #form: SealedFor;
-  readonly #notice: SealedFor;
-  readonly #kept: SealedFor;
-
-  constructor({ caller, name }: Pick<Session, 'caller' | 'name'>, cookie: string, box: SealedBox) {
-    this.caller = caller;
-    this.name = name;
-    this.#box = box;
-    this.#form = sealedFor('console form', cookie);
-    this.#notice = sealedFor('console notice', cookie);
-    // For the next session of the same person, too.
-    this.#kept = sealedFor('console kept form', JSON.stringify([caller.actor, caller.details]));
-  }
-
-  /** A text for forms: against forged requests. */
-  token(): string {
-    return this.#box.seal(this.#form, '');
-  }
-
-  isOwnToken(token: string): boolean {
-    return this.#box.open(this.#form, token) !== undefined;
-  }
-
-  /** Seals a sentence for an address, so that a link from elsewhere cannot show one. */
-  sealNotice(text: string): string {
-    return this.#box.seal(this.#notice, text);
-  }
-
-  openNotice(sealed = ''): string | undefined {
-    return this.#box.open(this.#notice, sealed);
-  }
-
-  /** Seals a form that was sent after the end of the session, without keys that were pasted into it. */
-  sealForm(path: string, form: URLSearchParams): string {
-    const fields = [...form].filter(([name, text]) => name !== 'token' && !holdsKey(text));
-    return this.#box.seal(this.#kept, JSON.stringify([path, fields]));
-  }
-
-  /** The form that was kept for this page. */
-  openForm(path: string, sealed = ''): URLSearchParams | undefined {
-    const [keptPath, fields] = JSON.parse(this.#box.open(this.#kept, sealed) ?? '[]');
-    return keptPath === path ? new URLSearchParams(fields) : undefined;
-  }
-}
-
-/** A person with an account at the identity provider. */
-export interface Person extends Account {
-  readonly role: AdminRole;
-}
-
-/** What a cookie holds: the digest of a key, or a person; and when it was issued. */
-type Content = readonly [who: string | Person, issuedMs: number];
-
-type SessionStore = Pick<Store, 'findAdminKey' | 'findAdminKeyById' | 'isSessionEnded' | 'endSession'>;
-
-export function createSessions(
-  store: SessionStore,
-  box: SealedBox,
-  oidc: OidcSettings | undefined,
-  publicUrl: () => string,
-) {
-  const cookie = (name: string, text: string, ms: number) => setCookie(publicUrl(), name, text, ms);
-
-  /** The caller, the name and the length of a session. Undefined if it may not be continued. */
-  async function ownerOf(who: Content[0]) {
-    if (typeof who !== 'string') {
-      const { issuer, subject, name, role } = who;
-      if (oidc === undefined || URL.parse(issuer)?.href !== oidc['oidc-issuer'].href) return undefined;
-      const caller: Caller = { role, actor: `person:${name}`, details: { subject, issuer } };
-      return { caller, name, lengthMs: oidc['oidc-session'] };
-    }
-    if (oidc?.['oidc-only']) return undefined;
-    const key = await store.findAdminKey(Buffer.from(who, 'base64url'));
-    if (key === undefined || key.isRevoked || isPast(key.expiresAt)) return undefined;
-    const { name } = (await store.findAdminKeyById(key.id))!;
-    return { caller: callerOf(key), name, lengthMs: adminBounds.sessionMs };
-  }
+export function createSessions(parts: SessionParts) {
+  const { store, box, publicUrl } = parts;
+  const sealedFor = (name: string, of = '') => [name, '', of] as const;
+  const keptFor = ({ caller }: Session) =>
+    sealedFor('console kept form', JSON.stringify([caller.actor, caller.details]));
 
   return {
-    /** The header of a new session. The cookie of a person outlives it, to say who sent a form too late. */
-    begin: (who: { readonly key: string } | Person): string[] => {
-      const isKey = 'key' in who;
-      const content = isKey ? Buffer.from(digestOfKey(who.key)).toString('base64url') : who;
-      const sealed = box.seal(sealedFor('console session'), JSON.stringify([content, Date.now()]));
-      return cookie(cookieName, sealed, isKey ? adminBounds.sessionMs : adminBounds.cookieMs);
+    begin: (exchange: Exchange, given: Person | { readonly key: string }): void => {
+      const isKey = 'key' in given;
+      const who: Content[0] = isKey ? Buffer.from(digestOfKey(given.key)).toString('base64url') : given;
+      const sealed = box.seal(sealedFor('console session'), JSON.stringify([who, Date.now()]));
+      setCookie(exchange, publicUrl(), isKey ? keyCookie : personCookie, sealed);
     },
 
-    /** The header that forgets a session. */
-    forget: (): string[] => cookie(cookieName, '', 0),
+    /** The answer makes the browser forget the session. */
+    forget: (exchange: Exchange): void => setCookie(exchange, publicUrl(), keyCookie, ''),
 
     /**
-     * The session of a request, and whether its time is over. Its end and its key are looked up each time, so
+     * The session of a request, also when its time is over. Its end and its key are looked up each time, so
      * that a revocation counts at once. The digest of the cookie stands for the session: no other text opens
      * as the same session.
      */
-    find: async ({ rawHeaders }: Exchange) => {
-      const text = cookieOf(rawHeaders, cookieName) ?? '';
+    find: async (exchange: Exchange): Promise<Session | undefined> => {
+      const text = cookieOf(exchange, keyCookie.name);
       const opened = box.open(sealedFor('console session'), text);
       if (opened === undefined) return undefined;
       const [who, issuedMs] = JSON.parse(opened) as Content;
       const digest = hash('sha256', text, 'buffer');
-      const owner = await ownerOf(who);
+      const owner = await ownerOf(who, parts);
       const ageMs = Date.now() - issuedMs;
       // A session that was issued while a clock was ahead would last for too long.
       if (owner === undefined || ageMs < -adminBounds.sessionAheadMs) return undefined;
       if (await store.isSessionEnded(digest)) return undefined;
       const { lengthMs, ...named } = owner;
+      const token = sealedFor('console form', text);
+      const notice = sealedFor('console notice', text);
       return {
-        session: new Session(named, text, box),
+        ...named,
         isOver: ageMs >= lengthMs,
-        /** Ends it on all instances. Otherwise a copy of the cookie would work until its time is over. */
+        token: () => box.seal(token, ''),
+        isOwnToken: (sealed) => box.open(token, sealed) !== undefined,
+        sealNotice: (sentence) => box.seal(notice, sentence),
+        openNotice: (sealed = '') => box.open(notice, sealed),
         end: () => store.endSession(digest, toTime(issuedMs + adminBounds.cookieMs)),
       };
     },
 
-    /** The header that keeps a form. */
-    keepForm: (session: Session, path: string, form: URLSearchParams): string[] =>
-      cookie(formCookieName, session.sealForm(path, form), adminBounds.keptFormMs),
+    /** Keeps a form for the next session of the same person, without keys that were pasted into it. */
+    keepForm: (exchange: Exchange, session: Session, path: string, form: URLSearchParams): void => {
+      const fields = [...form].filter(([name, text]) => name !== 'token' && !holdsKey(text));
+      setCookie(
+        exchange,
+        publicUrl(),
+        formCookie,
+        box.seal(keptFor(session), JSON.stringify([path, fields])),
+      );
+    },
+
     /** The form that was kept for a page. The answer forgets it. */
-    takeForm: (session: Session, path: string, exchange: Exchange): URLSearchParams | undefined => {
-      const form = session.openForm(path, cookieOf(exchange.rawHeaders, formCookieName));
-      if (form !== undefined) exchange.headers.push(...cookie(formCookieName, '', 0));
-      return form;
+    takeForm: (exchange: Exchange, session: Session, path: string): URLSearchParams | undefined => {
+      const opened = box.open(keptFor(session), cookieOf(exchange, formCookie.name)) ?? '[]';
+      const [keptPath, fields] = JSON.parse(opened);
+      if (keptPath !== path) return undefined;
+      setCookie(exchange, publicUrl(), formCookie, '');
+      return new URLSearchParams(fields);
     },
   };
 }
 
-/** The header that sets a cookie, or forgets it if the text is empty. */
+/** The caller, the name and the length of a session. Undefined if it may not be continued. */
+async function ownerOf(who: Content[0], { store, oidc }: SessionParts) {
+  if (typeof who !== 'string') {
+    const { issuer } = who.details;
+    if (oidc === undefined || new URL(issuer).href !== oidc['oidc-issuer'].href) return undefined;
+    return { caller: who, name: nameOf(who.actor), lengthMs: oidc['oidc-session'] };
+  }
+  if (oidc?.['oidc-only']) return undefined;
+  const key = await store.findAdminKey(Buffer.from(who, 'base64url'));
+  if (key === undefined || key.isRevoked || isPast(key.expiresAt)) return undefined;
+  const { name } = (await store.findAdminKeyById(key.id))!;
+  return { caller: callerOf(key), name, lengthMs: adminBounds.sessionMs };
+}
+
+/** Sets a cookie, or makes the browser forget it if the text is empty. */
 export function setCookie(
+  { headers }: Pick<Exchange, 'headers'>,
   publicUrl: string,
-  name: string,
+  { name, ms, path = '/console', sameSite = 'Strict' }: Cookie,
   text: string,
-  ms: number,
-  { path, sameSite } = { path: '/console', sameSite: 'Strict' },
-): string[] {
+): void {
   const maxAge = text === '' ? 0 : ms / 1_000;
   const attributes = ['HttpOnly', `SameSite=${sameSite}`, `Path=${path}`, `Max-Age=${maxAge}`];
   if (!isLocal(publicUrl)) attributes.push('Secure');
-  return ['Set-Cookie', `${name}=${text}; ${attributes.join('; ')}`];
+  headers.push('Set-Cookie', `${name}=${text}; ${attributes.join('; ')}`);
 }
 
-/** Two cookies of a name cannot both be ours, so neither is taken. */
-export function cookieOf(rawHeaders: readonly string[], name: string): string | undefined {
+/** The text of a cookie, or an empty one. Two cookies of a name cannot both be ours, so neither is taken. */
+export function cookieOf({ rawHeaders }: Exchange, name: string): string {
   const pairs = headerValues(rawHeaders, 'cookie').flatMap((header) => header.split(/;\s*/));
-  const own = pairs.filter((pair) => pair.startsWith(`${name}=`));
-  return own.length === 1 ? own[0]!.slice(name.length + 1) : undefined;
+  const [own, another] = pairs.filter((pair) => pair.startsWith(`${name}=`));
+  return another === undefined ? (own?.slice(name.length + 1) ?? '') : '';
 }
 
 /** The fields of a form. */

@@ -17,7 +17,7 @@ import type { AdminParts } from '../admin/app.ts';
 import { requireRole } from '../admin/credentials.ts';
 import { notFound } from '../admin/refusals.ts';
 import { checkInput } from '../admin/request.ts';
-import type { IdentityProvider } from '../identity/provider.ts';
+import { type IdentityProvider, SignInFailed } from '../identity/provider.ts';
 import { type Frame, type Page, pageHeaders, pageOf, refusalPage } from './layout.ts';
 import { goingOnPage, signInPage, startOf, whyNotKept, whyNotSignedIn } from './pages/sign-in.ts';
 import {
@@ -67,18 +67,17 @@ export class ConsoleSite {
     const { store, box, examine, provider, publicUrl } = parts;
     this.#parts = parts;
     this.#reads = { ...store, examine };
-    this.#sessions = createSessions(store, box, provider?.settings, publicUrl);
-    this.#signIn = provider && new SignIn(provider, { ...parts, begin: this.#sessions.begin });
+    this.#sessions = createSessions({ store, box, oidc: provider?.settings, publicUrl });
+    this.#signIn = provider && new SignIn(provider, { store, box, sessions: this.#sessions, publicUrl });
   }
 
   /** Answers a person who is signed in. Others get the page to sign in, which returns here. */
   visit(page: ConsolePage, encoded: Texts, exchange: Exchange, path: string): Promise<string> {
     exchange.operation = page.operation;
     return this.#shown(exchange, undefined, async () => {
-      const found = await this.#sessions.find(exchange);
-      if (found === undefined) return this.#askToSignIn(exchange, path);
-      const { session, isOver } = found;
-      if (isOver) return this.#askAgain(page, exchange, session, path);
+      const session = await this.#sessions.find(exchange);
+      if (session === undefined) return this.#askToSignIn(exchange, path);
+      if (session.isOver) return this.#askAgain(page, exchange, session, path);
       return this.#shown(exchange, session, () => this.#answered(page, encoded, exchange, session, path));
     });
   }
@@ -99,7 +98,7 @@ export class ConsoleSite {
     const form =
       page.method === 'POST'
         ? await this.#ownForm(exchange, session)
-        : (this.#sessions.takeForm(session, path, exchange) ?? new URLSearchParams());
+        : (this.#sessions.takeForm(exchange, session, path) ?? new URLSearchParams());
     const query = Object.fromEntries([...new URLSearchParams(exchange.query)].filter(([, value]) => value));
     const ids = Object.fromEntries(Object.entries(encoded).map(([name, text]) => [name, idOf(text)]));
     const outcome = await page.answer({
@@ -136,7 +135,7 @@ export class ConsoleSite {
       const text = form.get('key')?.trim() ?? '';
       try {
         requireRole(await identify(exchange, ['authorization', `Bearer ${text}`]), 'VIEWER');
-        exchange.headers.push(...this.#sessions.begin({ key: text }));
+        this.#sessions.begin(exchange, { key: text });
         return redirect(exchange, next);
       } catch (thrown) {
         if (!(thrown instanceof Refusal)) throw thrown;
@@ -151,19 +150,24 @@ export class ConsoleSite {
     const work = async () => {
       // Browsers send no cookie with a form of another site, but would forget it as this answer says.
       requireOwnSite(exchange, this.#parts.publicUrl());
-      const found = await this.#sessions.find(exchange);
-      if (found !== undefined) {
-        await this.#ownForm(exchange, found.session);
-        await whileLocked(found.end, adminBounds.lockMs);
+      const session = await this.#sessions.find(exchange);
+      if (session !== undefined) {
+        await this.#ownForm(exchange, session);
+        await whileLocked(session.end, adminBounds.lockMs);
       }
-      exchange.headers.push(...this.#sessions.forget());
-      const isPerson = found !== undefined && found.session.caller.keyId === undefined;
-      const to = isPerson ? await this.#signIn?.signOutAddress(exchange) : undefined;
+      this.#sessions.forget(exchange);
+      const isPerson = session !== undefined && session.caller.keyId === undefined;
+      const to = isPerson ? await this.#signOutAddress(exchange) : undefined;
       // Browsers do not let a form lead to another site, but a page may go there by itself.
       if (to !== undefined) return this.#rendered(exchange, goingOnPage('You are signed out', to));
       return redirect(exchange, '/console');
     };
     return this.#shown(exchange, undefined, work, 'You are still signed in.');
+  }
+
+  /** The address that signs out at the provider. A provider that is down does not keep a person here. */
+  async #signOutAddress(exchange: Exchange): Promise<string | undefined> {
+    return this.#parts.provider?.signOutAddress().catch((thrown) => void this.#refusalOf(thrown, exchange));
   }
 
   #askToSignIn(exchange: Exchange, path: string): string {
@@ -180,7 +184,7 @@ export class ConsoleSite {
   async #askAgain(page: ConsolePage, exchange: Exchange, session: Session, path: string): Promise<string> {
     if (page.method === 'POST') {
       const form = await this.#ownForm(exchange, session);
-      exchange.headers.push(...this.#sessions.keepForm(session, path, form));
+      this.#sessions.keepForm(exchange, session, path, form);
       exchange.status = 401;
       return this.#signInPage(exchange, page.operation === 'consoleChange' ? path : '/console', formIsKept);
     }
@@ -234,11 +238,18 @@ export class ConsoleSite {
     try {
       return await work();
     } catch (thrown) {
-      const { log } = this.#parts;
-      const refused = thrown instanceof Refusal ? thrown : refusalOfFailure(log, exchange.requestId, thrown);
+      const refused = this.#refusalOf(thrown, exchange);
       noteRefusal(exchange, refused);
       return this.#rendered(exchange, refusalPage(refused, exchange.requestId, ifFailed), { session });
     }
+  }
+
+  /** The refusal for what was thrown. The log has the reason of a failure. */
+  #refusalOf(thrown: unknown, { requestId }: Exchange): Refusal {
+    const { log } = this.#parts;
+    if (thrown instanceof SignInFailed && thrown.reason !== undefined)
+      log.warn({ request_id: requestId, reason: thrown.reason }, 'the identity provider failed');
+    return thrown instanceof Refusal ? thrown : refusalOfFailure(log, requestId, thrown);
   }
 
   #rendered(exchange: Exchange, page: Page, frame: Omit<Frame, 'environment'> = {}): string {

@@ -1,6 +1,7 @@
 /** Tables that several pages have. */
 import { auditActions, type Receipt } from '@partner-network/store/port';
 import type { ShownKey } from '../admin/lists.ts';
+import { nameOf } from '../identity/account.ts';
 import type { NamedEntry } from '../operations/audit.ts';
 import type { ListedGrant } from '../operations/grants.ts';
 import { type Html, html, type Value } from './html.ts';
@@ -73,7 +74,7 @@ export function auditTable(entries: readonly NamedEntry[], empty: Value): Html {
 
 /** Who made a change: a person, or a key by its name and id. */
 export const who = ({ actor, actor_name }: NamedEntry): Html =>
-  html`${actor_name && html`<b>${text(actor_name)}</b> `}${text(actor.replace(/^person:/, ''))}`;
+  html`${actor_name && html`<b>${text(actor_name)}</b> `}${text(nameOf(actor))}`;
 
 /** The target of an entry, with a link if it has a page. */
 function targetOf({ action, target, details }: NamedEntry): Html {

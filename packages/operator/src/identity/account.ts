@@ -5,12 +5,14 @@ import type { OidcSettings } from './settings.ts';
 
 export type Claims = Readonly<Record<string, unknown>>;
 
+/** An account at the provider, as the audit log names it. */
 export interface Account {
-  readonly issuer: string;
-  readonly subject: string;
-  /** An e-mail address or another name, which is stored and shown. */
-  readonly name: string;
+  readonly actor: `person:${string}`;
+  readonly details: { readonly subject: string; readonly issuer: string };
 }
+
+/** An actor as people read it: the name of a person alone. */
+export const nameOf = (actor: string) => actor.replace(/^person:/, '');
 
 /** An actor of the audit log has 256 characters, with `person:`. */
 const mostCharacters = 249;
@@ -23,14 +25,14 @@ function storable(value: unknown): string | undefined {
 }
 
 /** Undefined if the subject cannot be stored. It is never cut: two accounts could then be one. */
-export function accountOf({ iss, sub, email, email_verified, preferred_username }: Claims) {
+export function accountOf(claims: Claims): Account | undefined {
+  const { iss, sub, email, email_verified, preferred_username } = claims;
   const subject = storable(sub);
   if (subject === undefined) return undefined;
   // An address that nobody has proved may be that of somebody else.
   const address = email_verified === false ? undefined : storable(email);
   const other = preferred_username === email ? undefined : storable(preferred_username);
-  const name = address ?? other ?? subject;
-  return { issuer: String(iss), subject, name } satisfies Account;
+  return { actor: `person:${address ?? other ?? subject}`, details: { subject, issuer: String(iss) } };
 }
 
 /** The highest role that a value of the claim gives. */
@@ -44,6 +46,5 @@ export function roleOf(claims: Claims, settings: OidcSettings): AdminRole | unde
 
 /** Whether the provider left the claim out because the account has too many groups, as Entra ID does. */
 export function isClaimLeftOut(claims: Claims, roleClaim: string): boolean {
-  const names = claims._claim_names;
-  return typeof names === 'object' && names !== null && roleClaim in names;
+  return Object.hasOwn(Object(claims._claim_names), roleClaim);
 }

@@ -62,7 +62,11 @@ test('a key is exchanged for a cookie of 8 hours, and is in no page', async (t) 
 });
 
 test('the cookie is Secure unless the public address is http on a loopback host', () => {
-  const isSecure = (url: string) => setCookie(url, 'name', 'x', 0)[1]!.endsWith('; Secure');
+  const isSecure = (url: string) => {
+    const headers: string[] = [];
+    setCookie({ headers }, url, { name: 'name', ms: 0 }, 'x');
+    return headers[1]!.endsWith('; Secure');
+  };
   const local = ['http://127.0.0.1:8090', 'http://localhost:1', 'http://[::1]:80', 'http://127.1.2.3'];
   assert.deepEqual(local.filter(isSecure), []);
   const others = [

@@ -4,7 +4,7 @@ import { keyPrefixes } from '@partner-network/contract/environments';
 import type { Exchange } from '@partner-network/http/handle';
 import type { Refusal } from '@partner-network/http/refusal';
 import { headerValues } from '@partner-network/http/request';
-import type { Account } from '../../identity/account.ts';
+import { type Account, nameOf } from '../../identity/account.ts';
 import type { OidcSettings } from '../../identity/settings.ts';
 import { type Html, html, type Value } from '../html.ts';
 import type { Page } from '../layout.ts';
@@ -81,7 +81,7 @@ export function goingOnPage(title: string, next: string): Page {
 
 /** The page of an account without a role: what was looked at, and what to ask for. */
 export function noRolePage(
-  { name, subject }: Account,
+  { actor, details: { subject } }: Account,
   settings: OidcSettings,
   isLeftOut: boolean,
   requestId: string,
@@ -98,7 +98,7 @@ Ask an administrator of ${host} for one of them:</p>
   return {
     title: 'No role here',
     body: html`<div class="narrow"><h1>No role here</h1>
-<p>You signed in at ${host} as <b>${text(name)}</b> (${code(subject)}), but this account has no
+<p>You signed in at ${host} as <b>${text(nameOf(actor))}</b> (${code(subject)}), but this account has no
 role in this console.</p>
 ${why}<p><a href="${startOf('/console')}">Sign in again</a></p>
 <p class="hint">Request ${code(requestId)}</p></div>`,

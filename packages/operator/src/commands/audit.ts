@@ -9,7 +9,7 @@ import { lengths } from '@partner-network/contract/limits';
 import { toFollow } from '@partner-network/store/address';
 import type { NumberedEntry, Store } from '@partner-network/store/port';
 import { createRetry } from '../ingest/retry.ts';
-import { actorsOf, listNamedAudit, type NamedEntry } from '../operations/audit.ts';
+import { actorsOf, keyNames, listNamedAudit, type NamedEntry } from '../operations/audit.ts';
 import { onDatabase } from './database.ts';
 
 type Entry = NamedEntry & NumberedEntry;
@@ -62,7 +62,7 @@ async function follow(store: Store, filters: Filters, output: Output): Promise<v
   const removeListener = onStop(() => stop.abort());
   const retry = createRetry({ stop, report: output.remark, what: 'The command' });
   try {
-    const actors = actor === undefined ? undefined : await retry(() => actorsOf(store, actor));
+    const actors = actor === undefined ? undefined : actorsOf(actor, await retry(() => keyNames(store)));
     const isWanted = (entry: Entry) =>
       actors?.includes(entry.actor) !== false &&
       (['action', 'target'] as const).every((name) => [undefined, entry[name]].includes(wanted[name]));

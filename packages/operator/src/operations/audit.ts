@@ -1,7 +1,6 @@
 /** Reads the audit log with the names of keys, which people know better than ids. */
 import {
   AccessDenied,
-  type AdminKey,
   type AuditEntry,
   type AuditQuery,
   type NumberedEntry,
@@ -11,25 +10,24 @@ import {
 /** An entry, with the name of the key if a key made the change. */
 export type NamedEntry = AuditEntry & { readonly actor_name?: string };
 
-const actorOf = ({ id }: AdminKey) => `admin-key:${id}`;
+type Names = ReadonlyMap<string, string>;
 
-/** All keys. Empty for a login that may read only the audit log. */
-async function keysOf({ listAdminKeys }: Pick<Store, 'listAdminKeys'>): Promise<readonly AdminKey[]> {
-  return listAdminKeys().catch((error) => {
+/** The names of keys by their actors. Empty for a login that may read only the audit log. */
+export async function keyNames({ listAdminKeys }: Pick<Store, 'listAdminKeys'>): Promise<Names> {
+  const keys = await listAdminKeys().catch((error) => {
     if (error instanceof AccessDenied) return [];
     throw error;
   });
+  return new Map(keys.map(({ id, name }) => [`admin-key:${id}`, name]));
 }
 
 /** The actors that a text means: an actor, an account of a person, or the name of administrative keys. */
-export async function actorsOf(store: Pick<Store, 'listAdminKeys'>, text: string): Promise<string[]> {
-  const named = (await keysOf(store)).filter(({ name }) => name === text);
-  return [text, `person:${text}`, ...named.map(actorOf)];
+export function actorsOf(text: string, names: Names): string[] {
+  const named = [...names].filter(([, name]) => name === text);
+  return [text, `person:${text}`, ...named.map(([actor]) => actor)];
 }
 
-interface NamedQuery extends Omit<AuditQuery, 'actor' | 'action'> {
-  /** As somebody writes it. */
-  readonly actor: string | undefined;
+interface NamedQuery extends Omit<AuditQuery, 'action'> {
   readonly actions: readonly (string | undefined)[];
 }
 
@@ -38,11 +36,11 @@ export async function listNamedAudit(
   store: Pick<Store, 'listAdminKeys' | 'listAudit'>,
   { actor: asked, actions, ...query }: NamedQuery,
 ): Promise<readonly (NamedEntry & NumberedEntry)[]> {
-  const actors = asked === undefined ? [undefined] : await actorsOf(store, asked);
+  const names = await keyNames(store);
+  const actors = asked === undefined ? [undefined] : actorsOf(asked, names);
   const queries = actors.flatMap((actor) => actions.map((action) => ({ ...query, actor, action })));
   const found = (await Promise.all(queries.map(store.listAudit))).flat();
   const newest = queries.length === 1 ? found : found.toSorted(newestFirst).slice(0, query.limit);
-  const names = new Map((await keysOf(store)).map((key) => [actorOf(key), key.name]));
   return newest.map(({ seq, at, actor, ...entry }) => {
     const actor_name = names.get(actor);
     return { seq, at, actor, ...(actor_name !== undefined && { actor_name }), ...entry };

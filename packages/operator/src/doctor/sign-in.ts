@@ -7,15 +7,11 @@ import type { DoctorConfig } from './settings.ts';
 /** Checks the settings of sign-in, and whether the identity provider answers. Nobody is signed in. */
 export async function checkSignIn(config: DoctorConfig): Promise<Finding> {
   const publicUrl = config['admin-public-url'] ?? originOf(config['admin-host'], 8090);
-  const [conflict, ...others] = conflictsOfOidc(config, publicUrl);
-  if (conflict !== undefined) {
-    const detail = ['Sign-in with an identity provider is not set completely.', conflict, ...others].join(
-      ' ',
-    );
-    return failed(
-      detail,
-      'Correct the variables ADMIN_OIDC_… and ADMIN_PUBLIC_URL of "partner-network admin".',
-    );
+  const conflicts = conflictsOfOidc(config, publicUrl);
+  if (conflicts.length > 0) {
+    const detail = `Sign-in with an identity provider is not set completely. ${conflicts.join(' ')}`;
+    const remedy = 'Correct the variables ADMIN_OIDC_… and ADMIN_PUBLIC_URL of "partner-network admin".';
+    return failed(detail, remedy);
   }
   if (!hasProvider(config))
     return ok('No identity provider is set: people sign in to the console with keys.');

@@ -54,12 +54,12 @@ const only: Option<boolean> = {
 };
 
 const text = plainText(256);
-const helpOfSecret = 'secret of this service at the provider; without one, it is a public client';
+const secretHelp = 'secret of this service at the provider; without one, it is a public client';
 
 export const oidcSettings = addedIn('0.3.0', {
   'oidc-issuer': setting('URL', 'ADMIN_OIDC_ISSUER', issuerUrl, undefined, 'identity provider of people'),
   'oidc-client-id': setting('ID', 'ADMIN_OIDC_CLIENT_ID', text, undefined, 'this service at the provider'),
-  'oidc-client-secret': { ...variableOnly('ADMIN_OIDC_CLIENT_SECRET', text, helpOfSecret), hasFile: true },
+  'oidc-client-secret': { ...variableOnly('ADMIN_OIDC_CLIENT_SECRET', text, secretHelp), hasFile: true },
   'oidc-role-claim': setting('NAME', 'ADMIN_OIDC_ROLE_CLAIM', text, 'groups', 'claim that gives roles'),
   'oidc-role': roleOption,
   'oidc-scopes': setting('TEXT', 'ADMIN_OIDC_SCOPES', text, 'openid profile email', 'scopes to ask for'),
@@ -81,18 +81,19 @@ export const hasProvider = (config: OidcConfig): config is OidcSettings =>
 
 /** What is wrong between these settings. */
 export function conflictsOfOidc(config: OidcConfig, publicUrl: string): string[] {
-  const roles = config['oidc-role'].length > 0;
-  const wrong: readonly (readonly [isWrong: boolean, sentence: string])[] = hasProvider(config)
+  const hasClient = config['oidc-client-id'] !== undefined;
+  const hasRole = config['oidc-role'].length > 0;
+  const wrong = hasProvider(config)
     ? [
-        [config['oidc-client-id'] === undefined, '--oidc-issuer needs --oidc-client-id.'],
-        [!roles, '--oidc-issuer needs --oidc-role at least once, such as --oidc-role operators=SUPPORT.'],
-        [!config['oidc-scopes'].split(' ').includes('openid'), '--oidc-scopes must contain openid.'],
-        [!isSecure(publicUrl), '--oidc-issuer needs a --public-url with https://.'],
+        !hasClient && '--oidc-issuer needs --oidc-client-id.',
+        !hasRole && '--oidc-issuer needs --oidc-role at least once, such as --oidc-role operators=SUPPORT.',
+        !config['oidc-scopes'].split(' ').includes('openid') && '--oidc-scopes must contain openid.',
+        !isSecure(publicUrl) && '--oidc-issuer needs a --public-url with https://.',
       ]
     : [
-        [config['oidc-only'], '--oidc-only needs --oidc-issuer.'],
-        [config['oidc-client-id'] !== undefined, '--oidc-client-id needs --oidc-issuer.'],
-        [roles, '--oidc-role needs --oidc-issuer.'],
+        config['oidc-only'] && '--oidc-only needs --oidc-issuer.',
+        hasClient && '--oidc-client-id needs --oidc-issuer.',
+        hasRole && '--oidc-role needs --oidc-issuer.',
       ];
-  return wrong.flatMap(([isWrong, sentence]) => (isWrong ? [sentence] : []));
+  return wrong.filter((sentence) => sentence !== false);
 }

@@ -69,7 +69,7 @@ async function hitsOf(visit: Visit, id: string) {
       reads.listReceipts({ customerId: id, limit: 1 }),
       reads.isErased(id),
       receiptOfRequest(reads, id),
-      changesBy(visit, id),
+      changesOf(visit, id),
     ],
   );
   const isCustomer = ofCustomer.length > 0 || receipts.length > 0 || isErased;
@@ -78,7 +78,7 @@ async function hitsOf(visit: Visit, id: string) {
     ...(key ? [{ kind: 'Key', label: key.name ?? id, path: pathTo('keys', id) }] : []),
     ...(isCustomer ? [{ kind: 'Customer', label: id, path: pathTo('customers', id) }] : []),
     ...(receipt ? [{ kind: 'Request', label: id, path: pathTo('requests', id) }] : []),
-    ...(changes.length > 0 ? [{ kind: 'Changes of', label: id, path: changesOf(id) }] : []),
+    ...changes,
     ...brands.map(({ partner_id, name }) => ({
       kind: `Brand of ${partner_id}`,
       label: name,
@@ -95,13 +95,13 @@ async function hitsOf(visit: Visit, id: string) {
   return { exact, named };
 }
 
-/** The newest change by an actor, a person or a key with this name. */
-async function changesBy({ call }: Visit, actor: string) {
+/** The changes of an actor, a person or the keys with this name. */
+async function changesOf({ call }: Visit, actor: string): Promise<Hit[]> {
   if (actor.trim() === '' || isLongerThan(actor, 256) || !isCleanText(actor)) return [];
-  return (await call('listAudit', { query: { actor, limit: 1 } })).entries;
+  const { entries } = await call('listAudit', { query: { actor, limit: 1 } });
+  const path = `/console/audit?${new URLSearchParams({ actor })}`;
+  return entries.length > 0 ? [{ kind: 'Changes of', label: actor, path }] : [];
 }
-
-const changesOf = (actor: string) => `/console/audit?${new URLSearchParams({ actor })}`;
 
 function partnerHit({ id, name }: Partner): Hit {
   return { kind: 'Partner', label: name, path: pathTo('partners', id) };

@@ -120,8 +120,6 @@ export const adminBounds = {
   cookieMs: 24 * 3_600_000,
   /** The longest address to return to: browsers keep cookies of up to 4,096 bytes. */
   returnCharacters: 2_000,
-  /** How long a browser keeps a form that was sent after the end of a session, ms. */
-  keptFormMs: 600_000,
   /** How far ahead the clock of an instance may be that issues a session, ms. */
   sessionAheadMs: 60_000,
 } as const;
@@ -137,7 +135,7 @@ export const identityBounds = {
   askAgainMs: 10_000,
   /** Seconds by which the clocks may differ. */
   toleranceSeconds: 60,
-  /** Time for a person to sign in at the provider, ms. */
+  /** Time for a person to sign in at the provider, and to get a form back after the end of a session, ms. */
   underWayMs: 600_000,
   /** Milliseconds between two audit entries about sign-ins of an account, and accounts remembered for it. */
   auditMs: 60_000,

@@ -80,7 +80,7 @@ async function change(visit: Visit, action: Action): Promise<Outcome> {
     const path = action.target?.(form) ?? ids;
     const result = action.result(await call(action.operation, { path, body }), subject);
     if (typeof result !== 'string') return result;
-    return { to: `${subject.back}?${new URLSearchParams({ done: session.sealNotice(result) })}` };
+    return { to: `${subject.back}?${new URLSearchParams({ done: session.seal('notice', result) })}` };
   } catch (thrown) {
     if (!(thrown instanceof Refusal) || ![400, 409].includes(thrown.status)) throw thrown;
     noteRefusal(exchange, thrown);

@@ -107,7 +107,7 @@ autocomplete="off" spellcheck="false"><button>Find</button></form>
 }
 
 export const tokenField = (session: Session): Html =>
-  html`<input type="hidden" name="token" value="${session.token()}">`;
+  html`<input type="hidden" name="token" value="${session.seal('form', '')}">`;
 
 const headings: Readonly<Record<number, string>> = {
   400: 'Check what you sent',

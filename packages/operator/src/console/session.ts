@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import querystring from 'node:querystring';
-import { adminBounds } from '@partner-network/common/bounds/operator';
+import { adminBounds, identityBounds } from '@partner-network/common/bounds/operator';
 import { holdsKey, isLocal } from '@partner-network/common/text';
 import { isPast, toTime } from '@partner-network/common/times';
 import { readPlainBody } from '@partner-network/http/body';
@@ -28,7 +28,7 @@ interface Cookie {
 const keyCookie: Cookie = { name: 'partner_network_console', ms: adminBounds.sessionMs };
 /** Outlives the session, to say who sent a form too late. */
 const personCookie: Cookie = { ...keyCookie, ms: adminBounds.cookieMs };
-const formCookie: Cookie = { name: 'partner_network_form', ms: adminBounds.keptFormMs };
+const formCookie: Cookie = { name: 'partner_network_form', ms: identityBounds.underWayMs };
 
 /** A person who is signed in, and what is sealed for this session only. */
 export interface Session {
@@ -36,12 +36,9 @@ export interface Session {
   /** The name of the key, or of the person. */
   readonly name: string;
   readonly isOver: boolean;
-  /** The token of its forms, against forged requests. */
-  token(): string;
-  isOwnToken(token: string): boolean;
-  /** Seals a sentence for an address, so that a link from elsewhere cannot show one. */
-  sealNotice(text: string): string;
-  openNotice(sealed?: string): string | undefined;
+  /** Seals a text for this session: the token of its forms, or a notice that no link from elsewhere shows. */
+  seal(what: 'form' | 'notice', text: string): string;
+  open(what: 'form' | 'notice', sealed?: string): string | undefined;
   /** Ends it on all instances. Otherwise a copy of the cookie would work until its time is over. */
   end(): Promise<void>;
 }
@@ -73,6 +70,7 @@ export function createSessions(parts: SessionParts) {
     sealedFor('console kept form', JSON.stringify([caller.actor, caller.details]));
 
   return {
+    /** Begins a session. The key is not kept, but its digest. */
     begin: (exchange: Exchange, given: Person | { readonly key: string }): void => {
       const isKey = 'key' in given;
       const who: Content[0] = isKey ? Buffer.from(digestOfKey(given.key)).toString('base64url') : given;
@@ -100,15 +98,11 @@ export function createSessions(parts: SessionParts) {
       if (owner === undefined || ageMs < -adminBounds.sessionAheadMs) return undefined;
       if (await store.isSessionEnded(digest)) return undefined;
       const { lengthMs, ...named } = owner;
-      const token = sealedFor('console form', text);
-      const notice = sealedFor('console notice', text);
       return {
         ...named,
         isOver: ageMs >= lengthMs,
-        token: () => box.seal(token, ''),
-        isOwnToken: (sealed) => box.open(token, sealed) !== undefined,
-        sealNotice: (sentence) => box.seal(notice, sentence),
-        openNotice: (sealed = '') => box.open(notice, sealed),
+        seal: (what, own) => box.seal(sealedFor(`console ${what}`, text), own),
+        open: (what, sealed = '') => box.open(sealedFor(`console ${what}`, text), sealed),
         end: () => store.endSession(digest, toTime(issuedMs + adminBounds.cookieMs)),
       };
     },
@@ -116,12 +110,8 @@ export function createSessions(parts: SessionParts) {
     /** Keeps a form for the next session of the same person, without keys that were pasted into it. */
     keepForm: (exchange: Exchange, session: Session, path: string, form: URLSearchParams): void => {
       const fields = [...form].filter(([name, text]) => name !== 'token' && !holdsKey(text));
-      setCookie(
-        exchange,
-        publicUrl(),
-        formCookie,
-        box.seal(keptFor(session), JSON.stringify([path, fields])),
-      );
+      const sealed = box.seal(keptFor(session), JSON.stringify([path, fields]));
+      setCookie(exchange, publicUrl(), formCookie, sealed);
     },
 
     /** The form that was kept for a page. The answer forgets it. */
@@ -195,7 +185,7 @@ export function requireOwnSite({ rawHeaders }: Exchange, publicUrl: string): voi
 
 /** Refuses a form without a token of the session. */
 export function requireToken(session: Session, form: URLSearchParams): void {
-  if (session.isOwnToken(form.get('token') ?? '')) return;
+  if (session.open('form', form.get('token') ?? '') !== undefined) return;
   throw refused('The form is not of this session. Open the page again, and repeat what you did.');
 }
 

@@ -76,8 +76,7 @@ export class ConsoleSite {
     exchange.operation = page.operation;
     return this.#shown(exchange, undefined, async () => {
       const session = await this.#sessions.find(exchange);
-      if (session === undefined) return this.#askToSignIn(exchange, path);
-      if (session.isOver) return this.#askAgain(page, exchange, session, path);
+      if (session === undefined || session.isOver) return this.#askToSignIn(page, exchange, path, session);
       return this.#shown(exchange, session, () => this.#answered(page, encoded, exchange, session, path));
     });
   }
@@ -91,10 +90,12 @@ export class ConsoleSite {
   ): Promise<string> {
     const { journal, call } = this.#parts;
     const { caller } = session;
-    if (caller.keyId !== undefined) exchange.key = { id: caller.keyId };
+    if (caller.keyId !== undefined) {
+      exchange.key = { id: caller.keyId };
+      journal.noteUse(caller.keyId, Date.now());
+    }
     requireRole(caller, 'VIEWER');
     if (holdsKey(querystring.unescape(exchange.query))) throw notFound(noKeys);
-    if (caller.keyId !== undefined) journal.noteUse(caller.keyId, Date.now());
     const form =
       page.method === 'POST'
         ? await this.#ownForm(exchange, session)
@@ -119,14 +120,13 @@ export class ConsoleSite {
       exchange.headers.push('Cache-Control', 'no-store');
       return outcome.file;
     }
-    return this.#rendered(exchange, outcome, { session, notice: session.openNotice(query.done) });
+    return this.#rendered(exchange, outcome, { session, notice: session.open('notice', query.done) });
   }
 
   /** Exchanges a key for a cookie. The key is in the body of this request, and nowhere else. */
   signIn(exchange: Exchange): Promise<string> {
     const { identify, publicUrl } = this.#parts;
-    exchange.operation = 'consoleSignIn';
-    return this.#shown(exchange, undefined, async () => {
+    return this.#signing(exchange, async () => {
       requireOwnSite(exchange, publicUrl());
       const form = await readForm(exchange);
       const next = returnPath(form.get('next'));
@@ -146,7 +146,6 @@ export class ConsoleSite {
   }
 
   signOut(exchange: Exchange): Promise<string> {
-    exchange.operation = 'consoleSignIn';
     const work = async () => {
       // Browsers send no cookie with a form of another site, but would forget it as this answer says.
       requireOwnSite(exchange, this.#parts.publicUrl());
@@ -157,68 +156,62 @@ export class ConsoleSite {
       }
       this.#sessions.forget(exchange);
       const isPerson = session !== undefined && session.caller.keyId === undefined;
-      const to = isPerson ? await this.#signOutAddress(exchange) : undefined;
+      // A provider that is down does not keep a person here.
+      const asked = isPerson ? this.#parts.provider?.signOutAddress() : undefined;
+      const to = await asked?.catch((thrown) => void this.#refusalOf(thrown, exchange));
       // Browsers do not let a form lead to another site, but a page may go there by itself.
       if (to !== undefined) return this.#rendered(exchange, goingOnPage('You are signed out', to));
       return redirect(exchange, '/console');
     };
-    return this.#shown(exchange, undefined, work, 'You are still signed in.');
-  }
-
-  /** The address that signs out at the provider. A provider that is down does not keep a person here. */
-  async #signOutAddress(exchange: Exchange): Promise<string | undefined> {
-    return this.#parts.provider?.signOutAddress().catch((thrown) => void this.#refusalOf(thrown, exchange));
-  }
-
-  #askToSignIn(exchange: Exchange, path: string): string {
-    exchange.status = path === '/console' ? 200 : 401;
-    const next = exchange.method === 'POST' ? '/console' : asked(exchange, path);
-    return this.#signInPage(exchange, next, whyNotKept(this.#parts.publicUrl()));
+    return this.#signing(exchange, work, 'You are still signed in.');
   }
 
   #signInPage(exchange: Exchange, next: string, mistake?: string): string {
     return this.#rendered(exchange, signInPage(exchange, next, this.#parts.provider?.settings, mistake));
   }
 
-  /** Answers after the end of a session. A form is kept until the same person is signed in again. */
-  async #askAgain(page: ConsolePage, exchange: Exchange, session: Session, path: string): Promise<string> {
-    if (page.method === 'POST') {
-      const form = await this.#ownForm(exchange, session);
-      this.#sessions.keepForm(exchange, session, path, form);
+  /** Asks to sign in, or again after the end of a session. A form is then kept for the same person. */
+  async #askToSignIn(page: ConsolePage, exchange: Exchange, path: string, ended?: Session): Promise<string> {
+    const isForm = page.method === 'POST';
+    const next = isForm ? '/console' : returnPath(`${path}?${exchange.query}`);
+    if (ended !== undefined && isForm) {
+      this.#sessions.keepForm(exchange, ended, path, await this.#ownForm(exchange, ended));
       exchange.status = 401;
-      return this.#signInPage(exchange, page.operation === 'consoleChange' ? path : '/console', formIsKept);
+      return this.#signInPage(exchange, page.operation === 'consoleChange' ? path : next, formIsKept);
     }
-    if (session.caller.keyId !== undefined) return this.#askToSignIn(exchange, path);
-    return redirect(exchange, startOf(asked(exchange, path)));
+    if (ended !== undefined && ended.caller.keyId === undefined) return redirect(exchange, startOf(next));
+    exchange.status = path === '/console' ? 200 : 401;
+    return this.#signInPage(exchange, next, whyNotKept(this.#parts.publicUrl()));
   }
 
   /** Sends the browser to the provider. A page of another site may not: each sign-in leaves a cookie. */
   startSignIn(exchange: Exchange): Promise<string> {
-    return this.#atProvider(exchange, async (signIn) => {
+    return this.#signing(exchange, async () => {
       const asked = returnPath(new URLSearchParams(exchange.query).get('next'));
       const next = asked.length > adminBounds.returnCharacters ? '/console' : asked;
       const [site = 'none'] = headerValues(exchange.rawHeaders, 'sec-fetch-site');
       const isOwn = ['none', 'same-origin'].includes(site);
-      return isOwn ? signIn.start(exchange, next) : this.#signInPage(exchange, next);
+      return isOwn ? this.#atProvider().start(exchange, next) : this.#signInPage(exchange, next);
     });
   }
 
   /** Takes the answer of the identity provider. */
   finishSignIn(exchange: Exchange): Promise<string> {
-    const work = async (signIn: SignIn) => this.#rendered(exchange, await signIn.finish(exchange));
+    const work = async () => this.#rendered(exchange, await this.#atProvider().finish(exchange));
     // The code is in this address, and no later request may name it. The last header counts.
-    return this.#atProvider(exchange, work).finally(() =>
+    return this.#signing(exchange, work).finally(() =>
       exchange.headers.push('Referrer-Policy', 'no-referrer'),
     );
   }
 
-  #atProvider(exchange: Exchange, work: (signIn: SignIn) => Promise<string>): Promise<string> {
+  #atProvider(): SignIn {
+    if (this.#signIn === undefined) throw notFound('No identity provider is set. Sign in with a key.');
+    return this.#signIn;
+  }
+
+  #signing(exchange: Exchange, work: () => Promise<string>, ifFailed?: string): Promise<string> {
     exchange.operation = 'consoleSignIn';
-    const missing = 'No identity provider is set. Sign in with a key.';
-    return this.#shown(exchange, undefined, async () => {
-      if (this.#signIn === undefined) throw notFound(missing);
-      return work(this.#signIn);
-    });
+    return this.#shown(exchange, undefined, work, ifFailed);
   }
 
   async #ownForm(exchange: Exchange, session: Session): Promise<URLSearchParams> {
@@ -261,11 +254,6 @@ export class ConsoleSite {
 const formIsKept =
   'Your session has ended, so nothing was changed. Sign in again within 10 minutes: you get your form ' +
   'back, to confirm it.';
-
-/** The page that was asked for. */
-function asked({ query }: Exchange, path: string): string {
-  return returnPath(query === '' ? path : `${path}?${query}`);
-}
 
 /** The id in a path. A `+` is a plus there. */
 function idOf(encoded: string): string {

@@ -79,7 +79,7 @@ export function goingOnPage(title: string, next: string): Page {
   };
 }
 
-/** The page of an account without a role: what was looked at, and what to ask for. */
+/** The page of an account without a role: the claim that the console reads, and what to ask for. */
 export function noRolePage(
   { actor, details: { subject } }: Account,
   settings: OidcSettings,

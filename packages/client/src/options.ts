@@ -161,7 +161,7 @@ function checkBaseUrl(baseUrl: string): string {
   );
 }
 
-/** Carries the error of a hook past retries and stacks, even if it is an error of this package. */
+/** Carries the error of a hook, which may be an error of this package: it is not retried or changed. */
 export class HookFailure extends Error {}
 
 export async function callHook<Event>(

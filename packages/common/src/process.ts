@@ -34,7 +34,7 @@ export function openFileLimit(): number | undefined {
   return limit === undefined ? undefined : Number(limit);
 }
 
-/** The number of connections that fit into a share of the open files, and `most` at most. */
+/** The number of connections that fit into a share of the open files: at most `most`. */
 export function connectionsWithin(most: number, share: number, openFiles = openFileLimit()): number {
   return Math.min(most, Math.floor((openFiles ?? Number.POSITIVE_INFINITY) * share));
 }

@@ -131,7 +131,7 @@ export const identityBounds = {
   answerBytes: 1_024 * 1_024,
   /** Time to answer a request that waits for up to four answers of the provider, ms. */
   signInMs: 22_000,
-  /** Milliseconds between two questions for what the provider says of itself, and for its keys. */
+  /** Milliseconds after which what the provider says of itself, and its keys, are fetched again. */
   askAgainMs: 10_000,
   /** Seconds by which the clocks may differ. */
   toleranceSeconds: 60,

@@ -16,9 +16,9 @@ import type { AdminKeyOnFile, AuditEntry, Store } from '@partner-network/store/p
 /** Who makes a request: a program or a person with a key, or a person with an account at the provider. */
 export interface Caller {
   readonly role: AdminRole;
-  /** As the audit log has it. */
+  /** How the audit log names the caller. */
   readonly actor: string;
-  /** What audit entries say of the caller besides. */
+  /** What audit entries also say of the caller: the account of a person. */
   readonly details: AuditEntry['details'];
   readonly keyId?: string;
 }

@@ -85,13 +85,9 @@ export function createRotation(
       const { removed, ...rotation } = planRotation(stored, nowMs, old);
       for (const id of removed) yield ['delete from cursor_keys where id = $1', id];
       if (old === 'discard') {
-        const { created_at } = rotation.key;
         yield ['delete from session_keys'];
-        yield insert('session_keys', 'id, secret, created_at', {
-          id: 0,
-          secret: randomBytes(32),
-          created_at,
-        });
+        const sessionKey = { id: 0, secret: randomBytes(32), created_at: rotation.key.created_at };
+        yield insert('session_keys', 'id, secret, created_at', sessionKey);
       }
       yield insert('cursor_keys', 'id, secret, created_at', rotation.key);
       const { key, discarded } = rotation;

@@ -67,7 +67,7 @@ export function createRecordWrites(
       const rejected = isErasable ? rejectErased((await query(sql.dropUntimed())).rows) : [];
       const now = new Date().toISOString();
       await copies?.bringStored(staged);
-      // Postgres notices by itself that lines are sorted: with a million, to say so saved nothing.
+      // Postgres notices by itself that lines are sorted. To say so saved nothing in a million lines.
       const deciding = sql.decide({ overwrites, isSorted: false, hasGone }, now);
       const counting = [await query(`${deciding}; ${countOutcomes}`)].flat().at(-1)!;
       const { written, deleted, stale } = outcomesOf(counting.rows, rows - rejected.length);

@@ -17,7 +17,7 @@ import {
   logLevel,
   postgresSettings,
 } from '@partner-network/service/settings';
-import { conflictsOfOidc, hasProvider, oidcSettings } from '../identity/settings.ts';
+import { conflictsOfOidc, hasProvider, type OidcSettings, oidcSettings } from '../identity/settings.ts';
 
 const port = wholeNumber(0, largestPort);
 const { connections, 'prepared-statements': preparedStatements } = postgresSettings;
@@ -58,6 +58,7 @@ export function conflictsOfAdmin(config: AdminConfig): string[] {
 
 /** Resolves the flags of `admin` once. */
 export function resolveAdmin(config: AdminConfig) {
+  const oidc: OidcSettings | undefined = hasProvider(config) ? config : undefined;
   return {
     ...databaseConfig(config),
     storeOptions: {
@@ -67,7 +68,7 @@ export function resolveAdmin(config: AdminConfig) {
     },
     listener: { host: config.host, port: config.port },
     publicUrl: config['public-url'],
-    oidc: hasProvider(config) ? config : undefined,
+    oidc,
     operations: { host: config['ops-host'], port: config['ops-port'] },
     logLevel: config['log-level'],
     drainDelaySeconds: config['drain-delay'],

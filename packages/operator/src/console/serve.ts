@@ -28,15 +28,13 @@ import { notFound } from '../admin/refusals.ts';
 import type { resolveAdmin } from '../admin/settings.ts';
 import type { Examined } from '../doctor/examine.ts';
 import { IdentityProvider } from '../identity/provider.ts';
-import type { OidcSettings } from '../identity/settings.ts';
 import { createConsole } from './routes.ts';
 import { consoleOperations } from './site.ts';
 
 export type AdminSettings = ReturnType<typeof resolveAdmin>;
 
-type ListenSettings = Pick<AdminSettings, 'listener' | 'publicUrl' | 'database'> & {
-  readonly oidc?: OidcSettings | undefined;
-};
+type ListenSettings = Pick<AdminSettings, 'listener' | 'publicUrl' | 'database'> &
+  Partial<Pick<AdminSettings, 'oidc'>>;
 
 const unknownPath = notFound(
   `Correct the path, which must match exactly, for example ${adminBasePath}/balances/batches, without a ` +

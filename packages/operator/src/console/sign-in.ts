@@ -33,7 +33,8 @@ interface UnderWay {
 }
 
 const { underWayMs, auditMs, auditAccounts } = identityBounds;
-const sealedFor = ['console sign-in under way', ''] as const;
+/** The cookie of one state does not open for another. */
+const sealedFor = (state: string) => ['console sign-in under way', '', state] as const;
 
 /** Sign-ins in several tabs each have a cookie. */
 const cookieFor = (state: string) => ({
@@ -64,7 +65,7 @@ export class SignIn {
     const { box, publicUrl } = this.#parts;
     const { to, secrets } = await this.#provider.start(callbackOf(publicUrl()));
     const underWay: UnderWay = { secrets, next, startedMs: Date.now() };
-    const sealed = box.seal(sealedFor, JSON.stringify(underWay));
+    const sealed = box.seal(sealedFor(secrets.expectedState), JSON.stringify(underWay));
     setCookie(exchange, publicUrl(), cookieFor(secrets.expectedState), sealed);
     return redirect(exchange, to);
   }
@@ -101,10 +102,9 @@ export class SignIn {
     const { box, store, publicUrl } = this.#parts;
     const [state = '', another] = new URLSearchParams(exchange.query).getAll('state');
     const cookie = cookieFor(state);
-    const opened = box.open(sealedFor, cookieOf(exchange, cookie.name));
+    const opened = box.open(sealedFor(state), cookieOf(exchange, cookie.name));
     if (opened === undefined || another !== undefined) throw notHere;
     const underWay: UnderWay = JSON.parse(opened);
-    if (underWay.secrets.expectedState !== state) throw notHere;
     setCookie(exchange, publicUrl(), cookie, '');
     const ageMs = Date.now() - underWay.startedMs;
     const digest = hash('sha256', state, 'buffer');

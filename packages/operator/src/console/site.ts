@@ -187,11 +187,12 @@ export class ConsoleSite {
   /** Sends the browser to the provider. A page of another site may not: each sign-in leaves a cookie. */
   startSignIn(exchange: Exchange): Promise<string> {
     return this.#signing(exchange, async () => {
+      const signIn = this.#atProvider();
       const asked = returnPath(new URLSearchParams(exchange.query).get('next'));
       const next = asked.length > adminBounds.returnCharacters ? '/console' : asked;
       const [site = 'none'] = headerValues(exchange.rawHeaders, 'sec-fetch-site');
       const isOwn = ['none', 'same-origin'].includes(site);
-      return isOwn ? this.#atProvider().start(exchange, next) : this.#signInPage(exchange, next);
+      return isOwn ? signIn.start(exchange, next) : this.#signInPage(exchange, next);
     });
   }
 

@@ -161,11 +161,10 @@ export async function adminUntilStopped(
     `Administering ${environment} at ${publicUrl}${adminBasePath} on the database ${store.location}; ` +
       `listening on ${admin.address}, operations on ${health.url}.`,
   );
-  const provider = settings.oidc && `${settings.oidc['oidc-issuer'].host}, or with `;
-  output.remark(
-    `The console is at ${publicUrl}/console. Sign in with ${provider ?? ''}a key of ` +
-      '"partner-network admin-keys create --name NAME --role SUPPORT".',
-  );
+  const credential = settings.oidc
+    ? `your account at ${settings.oidc['oidc-issuer'].host}`
+    : 'a key of "partner-network admin-keys create --name NAME --role SUPPORT"';
+  output.remark(`The console is at ${publicUrl}/console. Sign in with ${credential}.`);
   const fields = { version: ownVersion(), environment, engine: database.engine, database: store.location };
   const addresses = { public_url: publicUrl, address: admin.address, operations_address: health.url };
   log.info({ ...fields, schema: store.migration.to, ...addresses }, 'started');

@@ -95,7 +95,7 @@ export function repeated<T>(
   return { valueName, help, isRequired: fallback === undefined, isRepeatable: true, resolve };
 }
 
-/** An option that a flag or an environment variable sets. Without `help`, the caller adds it as a property. */
+/** An option that a flag or a variable sets. Without `help`, the caller adds it as a property. */
 export function setting<T, D extends T | undefined>(
   valueName: string,
   variable: string,

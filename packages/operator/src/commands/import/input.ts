@@ -77,7 +77,7 @@ export async function spooled(
   return copy;
 }
 
-/** The size of a file; undefined for a pipe. Throws if the file does not exist, so that nothing creates it. */
+/** The size of a file; undefined for a pipe. Throws if it does not exist, so that nothing creates it. */
 export async function sizeOf(file: string): Promise<number | undefined> {
   if (file === standardInput) return undefined;
   const stats = await stat(file).catch((error) => {

@@ -176,9 +176,9 @@ export interface AdminKeys {
 
   /**
    * Sessions of the console are in cookies. Remembers a session that is ended early, until `endsAt`, when it
-   * ends by itself. Forgets those that are past their end.
+   * ends by itself. Forgets those that are past their end. False if it was ended before.
    */
-  endSession(digest: Uint8Array, endsAt: string): Promise<void>;
+  endSession(digest: Uint8Array, endsAt: string): Promise<boolean>;
   isSessionEnded(digest: Uint8Array): Promise<boolean>;
   /** The key that seals sessions. */
   sessionKeys(): Promise<readonly { readonly id: number; readonly secret: Uint8Array }[]>;

@@ -16,6 +16,7 @@ export const doctor = command({
       'admin-host': { ...adminSettings.host, help: 'address of the administrative service' },
     }),
     ...addedIn('0.3.0', {
+      'admin-port': { ...adminSettings.port, help: 'port of the administrative service' },
       'admin-public-url': { ...adminSettings['public-url'], help: 'address of the console for its users' },
       ...oidcSettings,
     }),

@@ -40,7 +40,7 @@ export interface Session {
   seal(what: 'form' | 'notice', text: string): string;
   open(what: 'form' | 'notice', sealed?: string): string | undefined;
   /** Ends it on all instances. Otherwise a copy of the cookie would work until its time is over. */
-  end(): Promise<void>;
+  end(): Promise<boolean>;
 }
 
 /** A person with an account at the identity provider. */

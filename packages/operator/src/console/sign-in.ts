@@ -12,7 +12,7 @@ import { redirect } from '@partner-network/http/content';
 import type { Exchange } from '@partner-network/http/handle';
 import type { SealedBox } from '@partner-network/service/cursors';
 import { type Store, whileLocked } from '@partner-network/store/port';
-import { type Account, accountOf, isClaimLeftOut, roleOf } from '../identity/account.ts';
+import { type Account, accountOf, roleOf } from '../identity/account.ts';
 import { type IdentityProvider, SignInFailed, type SignInSecrets } from '../identity/provider.ts';
 import { callbackOf, callbackPath } from '../identity/settings.ts';
 import type { Page } from './layout.ts';
@@ -61,9 +61,9 @@ export class SignIn {
   }
 
   /** Sends the browser to the provider. */
-  async start(exchange: Exchange, next: string): Promise<string> {
+  async start(exchange: Exchange, next: string, prompt?: 'login'): Promise<string> {
     const { box, publicUrl } = this.#parts;
-    const { to, secrets } = await this.#provider.start(callbackOf(publicUrl()));
+    const { to, secrets } = await this.#provider.start(callbackOf(publicUrl()), prompt);
     const underWay: UnderWay = { secrets, next, startedMs: Date.now() };
     const sealed = box.seal(sealedFor(secrets.expectedState), JSON.stringify(underWay));
     setCookie(exchange, publicUrl(), cookieFor(secrets.expectedState), sealed);
@@ -93,8 +93,7 @@ export class SignIn {
     }
     exchange.status = 403;
     exchange.code = 'INSUFFICIENT_ROLE';
-    const isLeftOut = isClaimLeftOut(claims, settings['oidc-role-claim']);
-    return noRolePage(account, settings, isLeftOut, exchange.requestId);
+    return noRolePage(account, settings, claims, exchange.requestId);
   }
 
   /** The sign-in that the address names. It ends here: a state is used once, on all instances. */
@@ -109,23 +108,23 @@ export class SignIn {
     const ageMs = Date.now() - underWay.startedMs;
     const digest = hash('sha256', state, 'buffer');
     if (ageMs >= underWayMs || ageMs < -adminBounds.sessionAheadMs) throw notHere;
-    if (await store.isSessionEnded(digest)) throw notHere;
     const until = toTime(underWay.startedMs + underWayMs + adminBounds.sessionAheadMs);
-    await whileLocked(() => store.endSession(digest, until), adminBounds.lockMs);
+    const isFirst = await whileLocked(() => store.endSession(digest, until), adminBounds.lockMs);
+    if (!isFirst) throw notHere;
     return underWay;
   }
 
-  /** Writes an entry about a sign-in: at most one a minute for an account and outcome. */
+  /** Writes an entry about a sign-in: at most one a minute for an account, outcome and role. */
   async #note({ actor, details }: Account, role: AdminRole | undefined): Promise<void> {
     const outcome = role === undefined ? 'refused' : 'signed in';
-    const key = JSON.stringify([details.subject, outcome]);
+    const key = JSON.stringify([details.subject, outcome, role]);
     const entries = this.#lastEntries;
     const nowMs = performance.now();
     if (nowMs - (entries.get(key) ?? Number.NEGATIVE_INFINITY) < auditMs) return;
     if (entries.size >= auditAccounts) entries.clear();
-    entries.set(key, nowMs);
     const by = { actor, action: 'console sign-in' } as const;
     const add = () => this.#parts.store.addAudit(by, 'console', { outcome, role, ...details });
     await whileLocked(add, adminBounds.lockMs);
+    entries.set(key, nowMs);
   }
 }

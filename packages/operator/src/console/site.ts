@@ -188,11 +188,13 @@ export class ConsoleSite {
   startSignIn(exchange: Exchange): Promise<string> {
     return this.#signing(exchange, async () => {
       const signIn = this.#atProvider();
-      const asked = returnPath(new URLSearchParams(exchange.query).get('next'));
-      const next = asked.length > adminBounds.returnCharacters ? '/console' : asked;
+      const query = new URLSearchParams(exchange.query);
+      const asked = returnPath(query.get('next'));
+      const next = JSON.stringify(asked).length > adminBounds.returnCharacters ? '/console' : asked;
       const [site = 'none'] = headerValues(exchange.rawHeaders, 'sec-fetch-site');
       const isOwn = ['none', 'same-origin'].includes(site);
-      return isOwn ? signIn.start(exchange, next) : this.#signInPage(exchange, next);
+      if (!isOwn) return this.#signInPage(exchange, next);
+      return signIn.start(exchange, next, query.get('prompt') === 'login' ? 'login' : undefined);
     });
   }
 

@@ -18,6 +18,7 @@ import { isPublicAddress } from '../images/public-address.ts';
 export type DoctorConfig = ServeConfig &
   Values<typeof oidcSettings> & {
     readonly 'admin-host': string;
+    readonly 'admin-port': number;
     readonly 'admin-public-url': string | undefined;
   };
 

@@ -6,10 +6,10 @@ import type { DoctorConfig } from './settings.ts';
 
 /** Checks the settings of sign-in, and whether the identity provider answers. Nobody is signed in. */
 export async function checkSignIn(config: DoctorConfig): Promise<Finding> {
-  const publicUrl = config['admin-public-url'] ?? originOf(config['admin-host'], 8090);
+  const publicUrl = config['admin-public-url'] ?? originOf(config['admin-host'], config['admin-port']);
   const conflicts = conflictsOfOidc(config, publicUrl);
   if (conflicts.length > 0) {
-    const detail = `Sign-in with an identity provider is not set completely. ${conflicts.join(' ')}`;
+    const detail = `The settings of sign-in with an identity provider do not fit. ${conflicts.join(' ')}`;
     const remedy = 'Correct the variables ADMIN_OIDC_… and ADMIN_PUBLIC_URL of "partner-network admin".';
     return failed(detail, remedy);
   }

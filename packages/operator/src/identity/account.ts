@@ -19,18 +19,22 @@ const mostCharacters = 249;
 
 /** A text that can be stored and shown: neither long nor with characters that nobody sees. */
 function storable(value: unknown): string | undefined {
-  if (typeof value !== 'string' || value.trim() === '' || holdsKey(value)) return undefined;
-  const isSound = isCleanText(value) && printable(value) === value && !isLongerThan(value, mostCharacters);
-  return isSound ? value : undefined;
+  if (typeof value !== 'string' || value === '' || value.trim() !== value || holdsKey(value))
+    return undefined;
+  if (holdsKey(value)) return undefined;
+  const isSeen = printable(value) === value && !/\p{Default_Ignorable_Code_Point}/u.test(value);
+  return isCleanText(value) && isSeen && !isLongerThan(value, mostCharacters) ? value : undefined;
 }
+
+/** An unproved address may be that of somebody else. Some providers send the claim as a text. */
+const isRefuted = ({ email_verified }: Claims) => ![undefined, true, 'true'].includes(email_verified as true);
 
 /** Undefined if the subject cannot be stored. It is never cut: two accounts could then be one. */
 export function accountOf(claims: Claims): Account | undefined {
-  const { iss, sub, email, email_verified, preferred_username } = claims;
+  const { iss, sub, email, preferred_username } = claims;
   const subject = storable(sub);
   if (subject === undefined) return undefined;
-  // An address that nobody has proved may be that of somebody else.
-  const address = email_verified === false ? undefined : storable(email);
+  const address = isRefuted(claims) ? undefined : storable(email);
   const other = preferred_username === email ? undefined : storable(preferred_username);
   return { actor: `person:${address ?? other ?? subject}`, details: { subject, issuer: String(iss) } };
 }
@@ -38,7 +42,7 @@ export function accountOf(claims: Claims): Account | undefined {
 /** The highest role that a value of the claim gives. */
 export function roleOf(claims: Claims, settings: OidcSettings): AdminRole | undefined {
   const claim = settings['oidc-role-claim'];
-  if (claim === 'email' && claims.email_verified === false) return undefined;
+  if (claim === 'email' && isRefuted(claims)) return undefined;
   const values: unknown[] = [claims[claim]].flat();
   const given = settings['oidc-role'].filter(([value]) => values.includes(value)).map(([, role]) => role);
   return peopleRoles.findLast((role) => given.includes(role));

@@ -34,6 +34,7 @@ export class IdentityProvider {
   readonly host: string;
   #connection: ReturnType<typeof connect> | undefined;
   #connectedMs = 0;
+  #hasFailed = false;
 
   constructor(settings: OidcSettings) {
     this.settings = settings;
@@ -41,7 +42,10 @@ export class IdentityProvider {
   }
 
   /** The address of the provider that asks the person to sign in. */
-  async start(callback: string): Promise<{ readonly to: string; readonly secrets: SignInSecrets }> {
+  async start(
+    callback: string,
+    prompt?: 'login',
+  ): Promise<{ readonly to: string; readonly secrets: SignInSecrets }> {
     const { library, configuration } = await this.#connected();
     const state = library.randomState();
     const nonce = library.randomNonce();
@@ -53,6 +57,7 @@ export class IdentityProvider {
       nonce,
       code_challenge: await library.calculatePKCECodeChallenge(verifier),
       code_challenge_method: 'S256',
+      ...(prompt && { prompt }),
     });
     const secrets = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier };
     return { to: to.href, secrets };
@@ -71,6 +76,7 @@ export class IdentityProvider {
       if (hasAll || configuration.serverMetadata().userinfo_endpoint === undefined) return claims;
       return { ...(await library.fetchUserInfo(configuration, tokens.access_token, claims.sub)), ...claims };
     } catch (error) {
+      this.#hasFailed = true;
       throw failureOf(error, this.host);
     }
   }
@@ -82,13 +88,20 @@ export class IdentityProvider {
     return hasOne ? library.buildEndSessionUrl(configuration, {}).href : undefined;
   }
 
-  /** The provider is asked again what it says of itself, and for its keys, at most once in 10 seconds. */
+  /**
+   * What the provider says of itself is kept until a sign-in fails, and is asked at most once in 10 seconds.
+   * The library keeps the keys with it, and asks for an unknown key again if they are a minute old.
+   */
   #connected(): ReturnType<typeof connect> {
     // The clock may have been set back.
     const isRecent = Math.abs(Date.now() - this.#connectedMs) < askAgainMs;
-    if (this.#connection !== undefined && isRecent) return this.#connection;
+    if (this.#connection !== undefined && (isRecent || !this.#hasFailed)) return this.#connection;
     this.#connectedMs = Date.now();
+    this.#hasFailed = false;
+    const known = this.#connection;
     this.#connection = connect(this.settings).catch((error) => {
+      this.#hasFailed = true;
+      if (known !== undefined) return known;
       throw failureOf(error, this.host);
     });
     return this.#connection;
@@ -155,10 +168,16 @@ function failureOf(thrown: unknown, host: string): SignInFailed {
   if (thrown instanceof SignInFailed) return thrown;
   const { code = '', message, cause, error } = thrown as Error & { code?: string; error?: string };
   if (code === 'OAUTH_JWT_TIMESTAMP_CHECK_FAILED') return clocksDiffer;
-  // Of the endpoint for tokens, and of the address at which the browser came back.
-  const refused = error === undefined ? undefined : echo(error, 64);
+  // Of the endpoint for tokens, and of the address at which the browser came back. A provider that does not
+  // know the secret may answer with a challenge instead.
+  const isChallenge = code === 'OAUTH_WWW_AUTHENTICATE_CHALLENGE';
+  const refused = isChallenge ? 'invalid_client' : error && echo(error, 64);
   if (refused === 'invalid_grant') {
     return new SignInFailed(400, 'This sign-in was used already, or is too old. Sign in again.', refused);
+  }
+  if (refused === 'invalid_client' || refused === 'unauthorized_client') {
+    const detail = `${host} does not accept this service (${refused}).`;
+    return new SignInFailed(503, `${detail} An operator must compare the client id and its secret.`, refused);
   }
   if (refused !== undefined) {
     const detail = `${host} refused the sign-in (${refused}). Sign in again. ${byOperator}`;

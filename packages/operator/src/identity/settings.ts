@@ -30,15 +30,16 @@ function sessionMs(given: string): number | Problem {
     : new Problem('must be from 15m to 8h.');
 }
 
-/** A value of the claim, and the role that it gives. A value may have commas, as names of LDAP have. */
+/** A value of the claim, and the role that it gives. In a flag it may have commas, as names of LDAP have. */
 const roleOption: Option<readonly (readonly [value: string, role: AdminRole])[]> = {
   valueName: 'VALUE=ROLE',
   variable: 'ADMIN_OIDC_ROLES',
   isRepeatable: true,
   help: 'role of a value: VIEWER, SUPPORT or ADMIN; the variable takes several, separated by commas',
-  resolve: (texts) => {
+  resolve: (texts, flags) => {
     const roles = peopleRoles.join('|');
-    const pairs = texts.flatMap((given) => given.split(new RegExp(`(?<==(?:${roles})),`)));
+    const end = new RegExp(`(?<==(?:${roles})),`);
+    const pairs = flags.has('oidc-role') ? texts : texts.flatMap((given) => given.split(end));
     const mapped = pairs.map((pair) => new RegExp(`^(.+)=(${roles})$`).exec(pair.trim()));
     if (mapped.includes(null)) return new Problem(`must be VALUE=ROLE, with the role ${roles}.`);
     return mapped.map((found) => [found![1]!, found![2] as AdminRole]);

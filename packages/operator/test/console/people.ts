@@ -33,10 +33,10 @@ export function personAt(address: string) {
 
 export type Person = ReturnType<typeof personAt>;
 
-export async function signInScene(t: TestContext, settings: Partial<OidcSettings> = {}) {
+export async function signInScene(t: TestContext, settings: Partial<OidcSettings> = {}, engine = 'sqlite') {
   const provider = await scriptedProvider(t);
   const oidc = oidcOf(provider.issuer.href, settings);
-  const opened = await consoleScene(t, 'sqlite', oidc);
+  const opened = await consoleScene(t, engine, oidc);
   const open = () => personAt(opened.address);
   return { ...opened, oidc, provider, open };
 }

@@ -157,7 +157,13 @@ refuses('an endless token', noAnswer, answer('/token', endless));
 refuses('a token endpoint with 500', noAnswer, answer('/token', send(500, 'text/html', 'oops')));
 refuses('a token endpoint that leads elsewhere', noAnswer, answer('/token', moved));
 const wrongSecret = send(401, 'application/json', '{"error":"invalid_client"}');
-refuses('a wrong secret', refused('invalid_client'), answer('/token', wrongSecret));
+const notAccepted: Expected = [503, /does not accept this service \(invalid_client\)/];
+refuses('a wrong secret', notAccepted, answer('/token', wrongSecret));
+const challenge = (response: ServerResponse) => {
+  response.setHeader('WWW-Authenticate', 'Basic realm="provider"');
+  wrongSecret(response);
+};
+refuses('a wrong secret with a challenge', notAccepted, answer('/token', challenge));
 refuses('endless keys', noAnswer, answer('/keys', endless));
 refuses('keys that lead elsewhere', noAnswer, answer('/keys', moved));
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { adminKeys } from '../../../testkit/admin/started.ts';
-import { openInstance } from '../admin/scene.ts';
+import { engines, openInstance } from '../admin/scene.ts';
 import { callback, personAt, signInScene as scene, signIn, start } from './people.ts';
 
 test('a person signs in, works with the role of the group, and is named in the audit log', async (t) => {
@@ -110,6 +110,9 @@ for (const [claims, name] of [
   [{ email: `x\u0000y`, preferred_username: 'al\u202eice' }, 'user-1'],
   [{ email: 'x'.repeat(10_000) }, 'user-1'],
   [{ email: 'x'.repeat(250) }, 'user-1'],
+  [{ email: 'a@b.example', email_verified: 'false' }, 'user-1'],
+  [{ email: 'ali\u2060ce' }, 'user-1'],
+  [{ email: ' alice' }, 'user-1'],
   [{ email: 'x'.repeat(249) }, 'x'.repeat(249)],
   [{ email: '<b>"alice"</b>' }, '<b>"alice"</b>'],
 ] as const) {
@@ -229,8 +232,10 @@ test('an address without a proof gives no role, and no header of a proxy gives o
     'oidc-role-claim': 'email',
     'oidc-role': [['alice@example.com', 'ADMIN']],
   });
-  provider.script.claims = { email_verified: false };
-  assert.equal((await signIn(open(), provider)).status, 403);
+  for (const email_verified of [false, 'false', 0, null]) {
+    provider.script.claims = { email_verified };
+    assert.equal((await signIn(open(), provider)).status, 403, String(email_verified));
+  }
   provider.script.claims = {};
   assert.equal((await signIn(open(), provider)).status, 200);
   const names = [
@@ -252,3 +257,22 @@ test('a long address to return to still fits into the cookie of a sign-in', asyn
   const asked = await person.get(`${start}?next=/console/audit?target=${'x'.repeat(1_900)}`);
   assert.ok(asked.headers.getSetCookie()[0]!.length < 4_096);
 });
+
+for (const engine of engines) {
+  test(`of several answers to one sign-in at once, one is taken (${engine})`, async (t) => {
+    const { open, provider, database, oidc } = await scene(t, {}, engine);
+    const others = await Promise.all([1, 2].map(() => openInstance(t, database, oidc)));
+    const person = open();
+    const { to } = await person.get(start);
+    const state = new URL(to).searchParams.get('state')!;
+    const statuses = await Promise.all(
+      [0, 1, 2, 3].map(async (at) => {
+        const browser = personAt(others[at % 2]!.address);
+        for (const [name, cookie] of person.jar) browser.jar.set(name, cookie);
+        const back = new URLSearchParams({ code: provider.codeFor(to), state });
+        return (await browser.get(`${callback}?${back}`, { isBack: true })).status;
+      }),
+    );
+    assert.deepEqual(statuses.toSorted(), [200, 400, 400, 400]);
+  });
+}

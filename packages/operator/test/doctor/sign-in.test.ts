@@ -9,6 +9,7 @@ import { checkSignIn } from '../../src/doctor/sign-in.ts';
 const findingOf = (settings: object) =>
   checkSignIn({
     'admin-host': '127.0.0.1',
+    'admin-port': 8090,
     'admin-public-url': 'https://console.example',
     'oidc-client-id': undefined,
     'oidc-role': [],

@@ -96,7 +96,8 @@ export const roles = {
       ...managed,
       admin_keys: { select: 'all', insert: 'all', update: ['last_four', 'expires_at', 'revoked_at'] },
       cursor_keys: { select: 'all', insert: 'all', delete: 'all' },
-      session_keys: { insert: 'all', delete: 'all' },
+      // The database makes the secret, so that nobody knows the key.
+      session_keys: { insert: ['id', 'created_at'], delete: 'all' },
     },
   },
   network_admin: {

@@ -332,6 +332,8 @@ CREATE TABLE ended_sessions (
   constraint ended_sessions_ends_at_check CHECK (is_time(ends_at))
 );
 
+CREATE INDEX ended_sessions_by_end ON public.ended_sessions USING btree (ends_at);
+
 CREATE TABLE erased_customers (
   customer_id text collate "C" not null,
   erased_at timestamp(3) with time zone not null,
@@ -412,7 +414,7 @@ CREATE INDEX receipts_refused ON public.receipts USING btree (outcome, at, reque
 
 CREATE TABLE session_keys (
   id smallint not null,
-  secret bytea not null,
+  secret bytea not null default sha256(((((gen_random_uuid())::text || (gen_random_uuid())::text) || (gen_random_uuid())::text))::bytea),
   created_at timestamp(3) with time zone not null,
   constraint session_keys_pkey PRIMARY KEY (id),
   constraint session_keys_created_at_check CHECK (is_time(created_at)),

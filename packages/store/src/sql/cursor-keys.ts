@@ -86,8 +86,8 @@ export function createRotation(
       for (const id of removed) yield ['delete from cursor_keys where id = $1', id];
       if (old === 'discard') {
         yield ['delete from session_keys'];
-        const sessionKey = { id: 0, secret: randomBytes(32), created_at: rotation.key.created_at };
-        yield insert('session_keys', 'id, secret, created_at', sessionKey);
+        // Without a secret, which the database makes.
+        yield insert('session_keys', 'id, created_at', { id: 0, created_at: rotation.key.created_at });
       }
       yield insert('cursor_keys', 'id, secret, created_at', rotation.key);
       const { key, discarded } = rotation;

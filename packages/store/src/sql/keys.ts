@@ -221,7 +221,8 @@ const adminKeyTable: KeyTable<AdminKey> = {
 
 const nearestAdminKey = nearest('$1', 'k.id, k.role, k.expires_at, k.revoked_at', 'admin_keys');
 
-const insertEnded = 'insert into ended_sessions (digest, ends_at) values ($1, $2) on conflict do nothing';
+const insertEnded = `
+  insert into ended_sessions (digest, ends_at) values ($1, $2) on conflict do nothing returning ends_at`;
 
 export function createAdminKeys(sql: Sql): AdminKeys {
   const { create, select, revoke, rotate } = createKeyChanges(sql, adminKeyTable);
@@ -235,7 +236,7 @@ export function createAdminKeys(sql: Sql): AdminKeys {
     endSession: (digest, endsAt) =>
       sql.transaction(function* () {
         yield ['delete from ended_sessions where ends_at <= $1', toTime(Date.now())];
-        yield [insertEnded, digest, endsAt];
+        return (yield [insertEnded, digest, endsAt]).length > 0;
       }),
     sessionKeys: async () =>
       (await sql.rows('select id, secret from session_keys')).map(({ id, secret }) => ({

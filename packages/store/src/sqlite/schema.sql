@@ -289,9 +289,11 @@ CREATE TABLE ended_sessions (
   ends_at text not null check (ends_at is strftime('%Y-%m-%dT%H:%M:%fZ', ends_at, '+0 seconds'))
 ) strict, without rowid;
 
+CREATE INDEX ended_sessions_by_end on ended_sessions (ends_at);
+
 CREATE TABLE session_keys (
   id integer primary key check (id between 0 and 255),
-  secret blob not null check (length(secret) = 32),
+  secret blob not null default (randomblob(32)) check (length(secret) = 32),
   created_at text not null check (created_at is strftime('%Y-%m-%dT%H:%M:%fZ', created_at, '+0 seconds'))
 ) strict;
 

@@ -4,7 +4,7 @@ import { keyPrefixes } from '@partner-network/contract/environments';
 import type { Exchange } from '@partner-network/http/handle';
 import type { Refusal } from '@partner-network/http/refusal';
 import { headerValues } from '@partner-network/http/request';
-import { type Account, nameOf } from '../../identity/account.ts';
+import { type Account, type Claims, isClaimLeftOut, nameOf } from '../../identity/account.ts';
 import type { OidcSettings } from '../../identity/settings.ts';
 import { type Html, html, type Value } from '../html.ts';
 import type { Page } from '../layout.ts';
@@ -83,16 +83,18 @@ export function goingOnPage(title: string, next: string): Page {
 export function noRolePage(
   { actor, details: { subject } }: Account,
   settings: OidcSettings,
-  isLeftOut: boolean,
+  claims: Claims,
   requestId: string,
 ): Page {
   const host = text(settings['oidc-issuer'].host);
-  const claim = code(settings['oidc-role-claim']);
-  const why = isLeftOut
+  const name = settings['oidc-role-claim'];
+  const claim = code(name);
+  const found = claims[name] === undefined ? 'is absent, so it has' : 'of your account has';
+  const why = isClaimLeftOut(claims, name)
     ? html`<p>Your account has too many groups: ${host} left the claim ${claim} out. Ask
 an administrator there to send only the groups of this application, or its roles, and an operator to
 name that claim in <code>--oidc-role-claim</code>.</p>`
-    : html`<p>The claim ${claim} of your account has none of the values that give a role here.
+    : html`<p>The claim ${claim} ${found} none of the values that give a role here.
 Ask an administrator of ${host} for one of them:</p>
 <ul>${settings['oidc-role'].map(([value, role]) => html`<li>${code(value)}: ${role}</li>`)}</ul>`;
   return {
@@ -100,7 +102,7 @@ Ask an administrator of ${host} for one of them:</p>
     body: html`<div class="narrow"><h1>No role here</h1>
 <p>You signed in at ${host} as <b>${text(nameOf(actor))}</b> (${code(subject)}), but this account has no
 role in this console.</p>
-${why}<p><a href="${startOf('/console')}">Sign in again</a></p>
+${why}<p><a href="${startOf('/console')}&prompt=login">Sign in with another account</a></p>
 <p class="hint">Request ${code(requestId)}</p></div>`,
   };
 }

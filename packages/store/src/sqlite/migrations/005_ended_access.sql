@@ -33,3 +33,5 @@ create table ended_sessions (
   digest blob primary key check (length(digest) = 32),
   ends_at text not null check (ends_at is strftime('%Y-%m-%dT%H:%M:%fZ', ends_at, '+0 seconds'))
 ) strict, without rowid;
+
+create index ended_sessions_by_end on ended_sessions (ends_at);

@@ -1,9 +1,13 @@
 /** What a sign-in, a session and a kept form are bound to. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { startAdmin } from '../../../testkit/admin/started.ts';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
+import { startHaproxy, withoutHaproxy } from '../../../testkit/servers/haproxy.ts';
 import { openInstance } from '../admin/scene.ts';
-import { signInScene as scene, signIn, start } from './people.ts';
+import { callback, personAt, signInScene as scene, signIn, start } from './people.ts';
+
+const needsHaproxy = { skip: withoutHaproxy };
 
 const tokenOn = (text: string) => /name="token" value="([\w-]+)"/.exec(text)?.[1] ?? '';
 
@@ -112,4 +116,30 @@ test('a sign-in that began while a clock was ahead is refused', async (t) => {
   const state = new URL(asked.to).searchParams.get('state')!;
   const back = new URLSearchParams({ code: provider.codeFor(asked.to), state });
   assert.equal((await person.get(`/console/sign-in/callback?${back}`, { isBack: true })).status, 400);
+});
+
+test('behind HAProxy, a sign-in goes on if an instance is killed in the middle', needsHaproxy, async (t) => {
+  const { provider, url } = await scene(t);
+  const variables = {
+    ADMIN_OIDC_ISSUER: provider.issuer.origin,
+    ADMIN_OIDC_CLIENT_ID: 'console',
+    ADMIN_OIDC_ROLES: 'support=SUPPORT',
+    ADMIN_PUBLIC_URL: 'http://127.0.0.1:8090',
+  };
+  const launch = () => startAdmin(t, url, ['--log-level', 'error'], { variables });
+  const instances = [await launch(), await launch()] as const;
+  const portOf = (address: string) => Number(new URL(address).port);
+  const [one, two] = instances.map(({ address, operations }) => ({
+    port: portOf(address),
+    operationsPort: portOf(operations),
+  }));
+  const proxy = await startHaproxy(t, [one!, two!]);
+  const person = personAt(`http://127.0.0.1:${proxy.port}`);
+  const { to } = await person.get('/console/sign-in/start?next=/console/audit');
+  instances[0].signal('SIGKILL');
+  await instances[0].ended;
+  const state = new URL(to).searchParams.get('state')!;
+  const back = new URLSearchParams({ code: provider.codeFor(to), state });
+  assert.equal((await person.get(`${callback}?${back}`, { isBack: true })).status, 200);
+  assert.equal((await person.get('/console/audit')).status, 200);
 });

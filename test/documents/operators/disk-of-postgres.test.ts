@@ -48,8 +48,8 @@ test('a full disk of Postgres fails no request and no revocation, and vacuum giv
   const file = Array.from({ length: lines }, (_, index) => `${JSON.stringify(brand(index))}\n`);
   writeFileSync(join(folder, 'brands.jsonl'), file.join(''));
   const where = ['--database', server.url(), '--environment', 'sandbox'];
-  // The rows fit into the temporary table, and not a second time into the table of brands.
-  disk.fillUp(16_000_000);
+  // The rows fit into the temporary table and can be sorted, but do not fit into the table of brands, too.
+  disk.fillUp(24_000_000);
   const imported = await run([
     'import',
     'brands',

@@ -86,11 +86,11 @@ ${facts([
 function scopesField({ form }: Visit): Html {
   const chosen = form.getAll('scopes');
   const boxes = scopes.map((scope) => {
-    const checked = (form.size === 0 || chosen.includes(scope)) && html` checked`;
+    const checked = chosen.includes(scope) && html` checked`;
     const box = html`<input type="checkbox" name="scopes" value="${scope}"${checked}>`;
     return html`<label class="check">${box} ${scope}</label>`;
   });
-  return html`<fieldset><legend>Scopes</legend>${boxes}</fieldset>`;
+  return html`<fieldset><legend>Scopes</legend><p class="hint">Choose at least one.</p>${boxes}</fieldset>`;
 }
 
 const overlaps = [

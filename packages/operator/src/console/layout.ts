@@ -135,6 +135,7 @@ const ownWords: Readonly<Record<string, string>> = {
   'SERVICE_UNAVAILABLE undefined': 'Try again in a moment. If this stays, an operator must see the log.',
   'VALUE_EMPTY reason': 'Write a reason.',
   'VALUE_EMPTY name': 'Write a name.',
+  'INVALID_ENUM_VALUE scopes': 'Choose at least one scope.',
   'CONFIRMATION_MISMATCH confirm': 'This is another id than that of the customer. Nothing was deleted.',
 };
 

@@ -10,7 +10,12 @@ export function pathTo(...segments: readonly string[]): string {
 
 /** A text from outside, which may be in any script and direction. */
 export const text = (value: string): Html => html`<bdi>${value}</bdi>`;
-export const code = (value: string): Html => html`<code><bdi>${value}</bdi></code>`;
+
+/** An id or a code. It breaks after `_` where it must, and is copied as it is. */
+export function code(value: string): Html {
+  const parts = value.split('_').map((part, at) => (at === 0 ? part : html`_<wbr>${part}`));
+  return html`<code><bdi>${parts}</bdi></code>`;
+}
 
 /** Whether a browser can open an address. It takes the ids `.` and `..` of old records for folders. */
 export const isPage = (path: string): boolean => !/\/\.\.?(?:[/?]|$)/.test(path);
@@ -56,7 +61,7 @@ export function mark(state: string): Html {
 
 /**
  * A table that scrolls on its own where it is wider than the page, also by keyboard. On a phone its rows are
- * stacked: the roles keep it a table for readers who hear it.
+ * stacked: the roles keep it a table for readers who hear it. Columns of numbers are aligned right.
  */
 export function table(
   label: string,
@@ -65,11 +70,17 @@ export function table(
   empty: Value,
 ): Html {
   if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
-  const head = columns.map((column) => html`<th role="columnheader" scope="col">${column}</th>`);
+  const kinds = columns.map(
+    (_, at) => rows.some((cells) => typeof cells[at] === 'number') && html` class="count"`,
+  );
+  const head = columns.map(
+    (column, at) => html`<th role="columnheader" scope="col"${kinds[at]}>${column}</th>`,
+  );
   const body = rows.map((cells) => {
-    const row = cells.map(
-      (cell, at) => html`<td role="cell" data-label="${columns[at]}"><div>${cell}</div></td>`,
-    );
+    const row = cells.map((cell, at) => {
+      const shown = typeof cell === 'number' ? cell.toLocaleString('en') : cell;
+      return html`<td role="cell"${kinds[at]} data-label="${columns[at]}"><div>${shown}</div></td>`;
+    });
     return html`<tr role="row">${row}</tr>\n`;
   });
   return html`<div class="scroll" role="region" tabindex="0" aria-label="${label}">

@@ -113,7 +113,7 @@ function numbersOf({ title, unit, starts }: Span, series: readonly Series[]): Ht
   const busy = starts.filter((start) => series.some(({ counts }) => counts.has(start))).toReversed();
   const rows = busy.map((start) => [
     unit === 'hour' ? start.slice(0, 16).replace('T', ' ') : start.slice(0, 10),
-    ...series.map(({ counts }) => (counts.get(start) ?? 0).toLocaleString('en')),
+    ...series.map(({ counts }) => counts.get(start) ?? 0),
   ]);
   const columns = [unit === 'hour' ? 'Hour (UTC)' : 'Day (UTC)', ...series.map(({ code }) => code)];
   return html`<details><summary>The numbers as a table</summary>
@@ -164,8 +164,8 @@ function refusalsOf(owner: Owner, hours: readonly UsageCount[], recentFrom: stri
     meaningOf(outcome),
     listed[operation] ?? operation,
     ...(owner.key_id === undefined ? [idLink('keys', key_id)] : []),
-    html`<b>${recent.toLocaleString('en')}</b>`,
-    all.toLocaleString('en'),
+    recent,
+    all,
     operation === 'listBalances' ? receiptsLink(owner, { key_id, outcome }, 'Receipts') : 'in the log',
   ]);
   const since = `Since ${recentFrom.slice(11, 16)} UTC`;

@@ -59,6 +59,7 @@ test('the console, for every reader', needsChromium, async (t) => {
         ['/console/partners/acme/create-key', 'Name, to recognize the key', 'mine', 'Create a key'],
       ] as const) {
         await page.goto(address + path);
+        if (path.endsWith('key')) await page.getByLabel('BRANDS_READ').check();
         await page.getByLabel(field).fill(value);
         await page.getByLabel('Reason').fill('why');
         await page.getByRole('button', { name: button }).click();

@@ -84,6 +84,7 @@ test('a new key is shown once, in the answer to its form, and works', async (t) 
   const path = '/console/partners/acme/create-key';
   const asked = (await admin.get(path)).text;
   const [, new_id = ''] = /name="new_id" value="(KEY_\w+)"/.exec(asked) ?? [];
+  assert.doesNotMatch(asked, /checked/, 'no scope is chosen yet');
   const fields = { new_id, scopes: 'BRANDS_READ', reason: 'new', expires_at: '2999-01-01T00:00', name: 'a' };
   const created = await admin.post(path, fields);
   const [secret = ''] = /pn_test_\w+/.exec(created.text) ?? [];
@@ -113,7 +114,7 @@ test('a mistake leads back to the form, with all that was written except keys', 
     ['/partners/acme/rename', { name: '  ' }, /<li>Write a name\.<\/li>/],
     ['/partners/acme/disable', { reason: `by ${keys.acme}` }, /name="reason"[^>]*value=""/],
     ['/partners/acme/create-key', { ...late, scopes: 'BRANDS_READ' }, kept],
-    ['/partners/acme/create-key', { new_id: 'K', scopes: '' }, / \(scopes\)<\/li>/],
+    ['/partners/acme/create-key', { new_id: 'K' }, /<li>Choose at least one scope\.<\/li>/],
     ['/keys/KEY_0/rotate', late, kept],
     ['/keys/KEY_4/rotate', { new_id: 'KEY_S', overlap_seconds: '0' }, /<li>[^<]*is revoked/],
     ['/customers/alice/erase', { confirm: 'zoe' }, /another id than[\s\S]*name="reason"[^>]*value="asked"/],

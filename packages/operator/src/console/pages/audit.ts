@@ -85,7 +85,7 @@ function kindOf({ action, details }: NamedEntry): string {
   return verb === 'batch' ? `Batches of ${kind}` : `Import of ${kind}`;
 }
 
-const countOf = (count: unknown): Value => (typeof count === 'number' ? count.toLocaleString('en') : '–');
+const countOf = (count: unknown): Value => (typeof count === 'number' ? count : '–');
 
 export async function dataPage({ call, query }: Visit): Promise<Page> {
   const { entries, cursor } = await call('listAudit', {

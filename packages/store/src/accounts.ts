@@ -1,4 +1,5 @@
 /** The part of the storage port for operators: partners, their keys, grants, and administrative keys. */
+import type { ListingName } from '@partner-network/contract/operations';
 import type { AdminRole, Scope } from '@partner-network/contract/permissions';
 import type { Brand as BrandRecord } from '@partner-network/contract/records';
 import type { Author } from './journal.ts';
@@ -6,11 +7,16 @@ import type { Author } from './journal.ts';
 export const grantStatuses = ['ACTIVE', 'CONSUMED', 'REVOKED', 'EXPIRED'] as const;
 export type GrantStatus = (typeof grantStatuses)[number];
 
+/** A partner's own rate limits, in requests per second. The default applies to a listing that is absent. */
+export type Limits = Readonly<Partial<Record<ListingName, number>>>;
+
 export interface Partner {
   readonly id: string;
   readonly name: string;
   readonly created_at: string;
   readonly disabled_at?: string;
+  /** Absent if all defaults apply. */
+  readonly limits?: Limits;
 }
 
 /** What is stored of a key, of a partner or of the administrative service. */
@@ -100,6 +106,13 @@ export interface Accounts {
   setPartnerDisabled(id: string, at: string | undefined, by: Author): Promise<boolean>;
   /** Does nothing if the name is not `from`: somebody else has changed it. */
   renamePartner(id: string, from: string, to: string, by: Author): Promise<boolean>;
+
+  /** Null removes a limit, so that the default applies. An absent limit stays. */
+  limitPartner(
+    id: string,
+    limits: Readonly<Partial<Record<ListingName, number | null>>>,
+    by: Author,
+  ): Promise<boolean>;
 
   /** Stores the author as `created_by`. */
   createKey(key: ApiKey, digest: Uint8Array, by: Author): Promise<void>;

@@ -95,6 +95,7 @@ export const auditActions = {
   'partners rename': 'partner',
   'partners disable': 'partner',
   'partners enable': 'partner',
+  'partners limit': 'partner',
   'partners import': undefined,
   'keys create': 'key',
   'keys rotate': 'key',

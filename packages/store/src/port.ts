@@ -3,7 +3,7 @@ import type { Metric } from '@partner-network/common/observability/metric';
 import type { Environment } from '@partner-network/contract/environments';
 import type { ListingOperation } from '@partner-network/contract/operations';
 import type { Scope } from '@partner-network/contract/permissions';
-import type { Accounts, AdminKeys, ApiKey, GrantStatus, Grants, Partner } from './accounts.ts';
+import type { Accounts, AdminKeys, ApiKey, GrantStatus, Grants, Limits, Partner } from './accounts.ts';
 import { StoreUnavailable } from './errors.ts';
 import type { AuditLog, Author, Journal } from './journal.ts';
 
@@ -29,6 +29,8 @@ export interface KeyOnFile {
   readonly expiresAt: string | undefined;
   readonly isRevoked: boolean;
   readonly isPartnerDisabled: boolean;
+  /** The partner's own rate limits. */
+  readonly limits: Limits;
 }
 
 interface PageQuery {
@@ -240,6 +242,7 @@ export interface Store extends Reads, Accounts, Grants, AdminKeys, Imports, Jour
   partnersWithKeys(): Promise<readonly PartnerWithKeys[]>;
   /**
    * Atomic. Existing partners are renamed; disabling, expiry and revocation are applied but never undone.
+   * Only a new partner gets its limits.
    * Rejects with AlreadyExists if a key belongs to another partner. `try` counts and rolls back.
    */
   writePartnersWithKeys(

@@ -55,6 +55,13 @@ const deeds: readonly Deed[] = [
   ['rotate a key', (store) => store.rotateKey('k', { ...replacement, id: 'k3' }, byTest), ...operators],
   ['revoke a key', (store) => store.revokeKey('k', createdAt, byTest), ...support],
   ['enable a partner', (store) => store.setPartnerDisabled('acme', undefined, byTest), ...operators],
+  ['lower a limit', (store) => limit(store, { brands: 50, balances: 9_999 }), ...support],
+  ['lower it again', (store) => limit(store, { brands: 49, balances: 1 }), ...support],
+  ['raise the limit of brands', (store) => limit(store, { brands: 50 }), ...operators],
+  ['raise the limit of balances', (store) => limit(store, { balances: 2 }), ...operators],
+  ['remove the limit of brands', (store) => limit(store, { brands: null }), ...operators],
+  ['remove the limit of balances', (store) => limit(store, { balances: null }), ...operators],
+  ['set a limit above the default', (store) => limit(store, { brands: 51 }, 'zenith'), ...operators],
   ['rename a partner', (store) => store.renamePartner('acme', 'A', 'B', byTest), ...operators],
   ['create a partner', (store) => store.createPartner(newPartner, byTest), ...operators],
   ['create a key', (store) => store.createKey({ ...key, id: 'k2', scopes }, digest(2), byTest), ...operators],
@@ -91,6 +98,9 @@ const deeds: readonly Deed[] = [
   ['delete receipts', (store) => store.prune('receipts', later, byTest), 'network_retention'],
 ];
 
+const limit = (store: Store, limits: Limits, id = 'acme') => store.limitPartner(id, limits, byTest);
+type Limits = Parameters<Store['limitPartner']>[1];
+
 const rowOf = {
   brands: brandRow('acme', plainBrand('b')),
   balances: plainBalance('alice', 'b'),
@@ -101,6 +111,7 @@ const rowOf = {
 async function scene(t: TestContext) {
   const { store: owner, url } = await openTestDatabase(t, 'nothing', async () => {}, 'postgres');
   await owner.createPartner({ id: 'acme', name: 'A', created_at: createdAt }, byTest);
+  await owner.createPartner({ id: 'zenith', name: 'Z', created_at: createdAt }, byTest);
   await owner.createKey({ ...key, scopes }, digest(1), byTest);
   await owner.createAdminKey(adminKey, digest(1), byTest);
   await owner.createGrant(grant, byTest);
@@ -123,7 +134,12 @@ for (const role of Object.keys(roles) as RoleName[]) {
       // Citus has no privileges on columns: docs/how-to/operators/separate-duties.md.
       if (rowCount === 1 && role === 'network_support' && what === 'rename a partner') continue;
       if (able.includes(role)) await assert.doesNotReject(() => deed(store), `${role} cannot ${what}`);
-      else await assert.rejects(() => deed(store), /permission denied|may disable/, `${role} can ${what}`);
+      else
+        await assert.rejects(
+          () => deed(store),
+          /permission denied|may disable|may lower/,
+          `${role} can ${what}`,
+        );
     }
     for (const statement of [
       ...[

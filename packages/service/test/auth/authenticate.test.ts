@@ -21,7 +21,7 @@ import {
 const text = apiKeyOf('sandbox', 'a'.repeat(43));
 const onFile: KeyOnFile = {
   ...{ id: 'KEY_1', partnerId: 'acme', scopes: ['BRANDS_READ'], expiresAt: undefined },
-  ...{ isRevoked: false, isPartnerDisabled: false },
+  ...{ isRevoked: false, isPartnerDisabled: false, limits: {} },
 };
 
 /** A store with one key. It counts its queries. */

@@ -22,7 +22,7 @@ import { listingRoute, type PipelineParts } from '../../src/serve/pipeline.ts';
 
 const free = ['cursor', 'grant_id', 'limit'];
 
-const standing = { expiresAt: undefined, isRevoked: false, isPartnerDisabled: false };
+const standing = { expiresAt: undefined, isRevoked: false, isPartnerDisabled: false, limits: {} };
 const key: KeyOnFile = { id: 'key', partnerId: 'acme', scopes, ...standing };
 
 type Query = Readonly<Record<string, string>>;

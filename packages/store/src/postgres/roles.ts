@@ -24,6 +24,9 @@ const changed: Allowed = { select: 'all', insert: 'all', update: 'all', delete: 
 /** The database itself adds who wrote an entry. */
 const audited: Allowed = { select: 'all', insert: ['at', 'actor', 'action', 'target', 'details'] };
 
+/** The columns of a partner's own rate limits. */
+const limits = ['brands_rate', 'balances_rate'];
+
 /** Records, and the memory of what was deleted. */
 const imported = {
   brands: changed,
@@ -40,7 +43,7 @@ const imported = {
 /** What operators and the administrative service manage. */
 const managed = {
   ...imported,
-  partners: { select: 'all', insert: 'all', update: ['name', 'disabled_at'] },
+  partners: { select: 'all', insert: 'all', update: ['name', 'disabled_at', ...limits] },
   api_keys: {
     select: 'all',
     insert: 'all',
@@ -78,7 +81,7 @@ export const roles = {
     about: 'support staff: reads everything but balances and cursor keys; may only take access away',
     tables: {
       settings: read,
-      partners: { select: 'all', update: ['disabled_at'] },
+      partners: { select: 'all', update: ['disabled_at', ...limits] },
       api_keys: { select: 'all', update: ['expires_at', 'revoked_at'] },
       admin_keys: { select: 'all', update: ['expires_at', 'revoked_at'] },
       grants: { select: 'all', update: ['status', 'expires_at', 'updated_at'] },

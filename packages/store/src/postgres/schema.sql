@@ -151,6 +151,19 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.partners_refuse_limits()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if not pg_catalog.has_table_privilege(tg_relid, 'insert') then
+    raise exception 'partners: this role may lower a limit of a partner, but not raise or remove it'
+      using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end
+$function$;
+
 CREATE TABLE admin_keys (
   id text collate "C" not null,
   name text collate "C" not null,
@@ -382,7 +395,11 @@ CREATE TABLE partners (
   name text collate "C" not null,
   created_at timestamp(3) with time zone not null,
   disabled_at timestamp(3) with time zone,
+  brands_rate integer,
+  balances_rate integer,
   constraint partners_pkey PRIMARY KEY (id),
+  constraint partners_balances_rate_check CHECK (((balances_rate >= 1) AND (balances_rate <= 10000))) NOT VALID,
+  constraint partners_brands_rate_check CHECK (((brands_rate >= 1) AND (brands_rate <= 10000))) NOT VALID,
   constraint partners_created_at_check CHECK (is_time(created_at)),
   constraint partners_disabled_at_check CHECK (is_time(disabled_at)),
   constraint partners_id_check CHECK (is_text(id, 128)),
@@ -390,6 +407,8 @@ CREATE TABLE partners (
 );
 
 CREATE TRIGGER partners_enabled_by_right BEFORE UPDATE ON public.partners FOR EACH ROW WHEN (((old.disabled_at IS NOT NULL) AND (new.disabled_at IS DISTINCT FROM old.disabled_at))) EXECUTE FUNCTION partners_refuse();
+
+CREATE TRIGGER partners_limited_by_right BEFORE UPDATE ON public.partners FOR EACH ROW WHEN ((((old.brands_rate IS NOT NULL) AND (new.brands_rate IS NULL)) OR (new.brands_rate > COALESCE(old.brands_rate, 50)) OR ((old.balances_rate IS NOT NULL) AND (new.balances_rate IS NULL)) OR (new.balances_rate > old.balances_rate))) EXECUTE FUNCTION partners_refuse_limits();
 
 CREATE TABLE receipts (
   customer_id text collate "C" not null,

@@ -3,19 +3,20 @@ import type { Accounts, Brand, Partner } from '../port.ts';
 import { changeRow, changeStatement, createAuditLog } from './audit.ts';
 import { createRotation } from './cursor-keys.ts';
 import { createGrants } from './grants.ts';
-import { apiKeys, createAdminKeys, createExpiry, createKeyChanges } from './keys.ts';
+import { apiKeys, createAdminKeys, createExpiry, createKeyChanges, limitsOf } from './keys.ts';
 import { createMoves } from './moves.ts';
-import type { BoundStatement, Differences, Sql } from './statement.ts';
-import { createConditions, insert, records } from './statement.ts';
+import type { BoundStatement, Differences, Row, Sql } from './statement.ts';
+import { createConditions, insert, records, withoutNulls } from './statement.ts';
 
 const partnerColumns = 'id, name, created_at, disabled_at';
+const rates = 'brands_rate, balances_rate';
 
 /** One search of the primary key for each partner: there is no index of ids alone. */
 const brandsById = `
   select partner_id, id, name, reference_id, color, profile_image_url, created_at, updated_at
   from brands where partner_id in (select id from partners) and id = $1 order by partner_id`;
 
-const selectPartners = `select ${partnerColumns} from partners`;
+const selectPartners = `select ${partnerColumns}, ${rates} from partners`;
 
 export function createManagement(sql: Sql, differences: Differences) {
   return {
@@ -33,7 +34,7 @@ export function createAccounts(sql: Sql): Accounts {
   const { rows, transaction } = sql;
   const keys = createKeyChanges(sql, apiKeys);
 
-  const partners = (...statement: BoundStatement) => records<Partner>(rows, ...statement);
+  const partners = async (...statement: BoundStatement) => (await rows(...statement)).map(partnerOf);
 
   return {
     createPartner: (partner, by) =>
@@ -56,6 +57,27 @@ export function createAccounts(sql: Sql): Accounts {
       return changeRow(sql, [text, to, id, from], () => changeStatement(by, id, {}));
     },
 
+    limitPartner: (id, limits, by) =>
+      transaction(function* () {
+        // Locks the partner without a change, so that the entry has the limits that are replaced.
+        const [row] = yield [
+          `update partners set brands_rate = brands_rate where id = $1 returning ${rates}`,
+          id,
+        ];
+        if (row === undefined) return false;
+        const from = limitsOf(row);
+        const { brands = null, balances = null } = { ...from, ...limits };
+        if (brands === row.brands_rate && balances === row.balances_rate) return false;
+        yield [
+          'update partners set brands_rate = $1, balances_rate = $2 where id = $3',
+          brands,
+          balances,
+          id,
+        ];
+        yield changeStatement(by, id, { from: from ?? {}, to: withoutNulls({ brands, balances }) });
+        return true;
+      }),
+
     findBrands: (id) => records<Brand>(rows, brandsById, id),
 
     createKey: keys.create,
@@ -70,4 +92,8 @@ export function createAccounts(sql: Sql): Accounts {
     revokeKey: keys.revoke,
     rotateKey: keys.rotate,
   };
+}
+
+function partnerOf({ brands_rate, balances_rate, ...row }: Row): Partner {
+  return withoutNulls({ ...row, limits: limitsOf({ brands_rate, balances_rate }) }) as Partner;
 }

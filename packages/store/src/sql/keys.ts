@@ -13,6 +13,7 @@ import {
   ExpiryNotInFuture,
   type KeyOnFile,
   type KeyOwner,
+  type Limits,
   type Replacement,
   type Rotated,
   type Store,
@@ -36,8 +37,14 @@ function nearest(digest: string, columns: string, table: string, join = ''): str
 
 /** Selects an API key, with what `keyOnFile` reads. */
 export function nearestKey(digest: string): string {
-  const columns = 'k.id, k.partner_id, k.scopes, k.expires_at, k.revoked_at, p.disabled_at';
+  const columns =
+    'k.id, k.partner_id, k.scopes, k.expires_at, k.revoked_at, p.disabled_at, p.brands_rate, p.balances_rate';
   return nearest(digest, columns, 'api_keys', 'join partners p on p.id = k.partner_id');
+}
+
+/** A partner's own rate limits. Null if all defaults apply. */
+export function limitsOf({ brands_rate: brands, balances_rate: balances }: Row): Limits | null {
+  return brands === null && balances === null ? null : withoutNulls({ brands, balances });
 }
 
 /** Whether a row is the key itself and not a neighbor. Each engine has its own kind of truth. */
@@ -46,7 +53,7 @@ const isKey = (isSame: unknown) => isSame === true || isSame === 1;
 /** The key in a row of `nearestKey`. Undefined if the row is only a neighbor, or if no key exists. */
 export function keyOnFile(row: readonly unknown[] | undefined): KeyOnFile | undefined {
   if (row === undefined) return undefined;
-  const [id, partnerId, scopes, expiresAt, revokedAt, disabledAt, isSame] = row;
+  const [id, partnerId, scopes, expiresAt, revokedAt, disabledAt, brands, balances, isSame] = row;
   // Built for a neighbor, too: both cases take the same time.
   const key = {
     id: id as string,
@@ -55,6 +62,7 @@ export function keyOnFile(row: readonly unknown[] | undefined): KeyOnFile | unde
     expiresAt: (expiresAt as string | null) ?? undefined,
     isRevoked: revokedAt !== null,
     isPartnerDisabled: disabledAt !== null,
+    limits: withoutNulls({ brands, balances }),
   };
   return isKey(isSame) ? key : undefined;
 }

@@ -1,20 +1,24 @@
 /** Moves partners and their keys to another database, in SQL that both engines understand. */
 import { AlreadyExists, type Author, type MoveCounts, type PartnerWithKeys, type Store } from '../port.ts';
 import { changeStatement } from './audit.ts';
-import { apiKeys, insertKey } from './keys.ts';
+import { apiKeys, insertKey, limitsOf } from './keys.ts';
 import { type BoundStatement, type Row, type Sql, withoutNulls } from './statement.ts';
 
 /** One statement reads one snapshot, so every key comes with its partner. */
 const partnersAndKeys = `
   select p.id as partner_id, p.name as partner_name, p.created_at as partner_created_at, p.disabled_at,
-    k.id, k.name, k.digest, k.last_four, k.scopes, k.created_at, k.created_by, k.expires_at,
-    k.revoked_at
+    p.brands_rate, p.balances_rate, k.id, k.name, k.digest, k.last_four, k.scopes, k.created_at,
+    k.created_by, k.expires_at, k.revoked_at
   from partners p left join api_keys k on k.partner_id = p.id
   order by p.id, k.id`;
 
-/** Never enables a partner, or extends or restores a key: the file may be older than the database. */
+/**
+ * Never enables a partner, changes its limits, or extends or restores a key: the file may be older than the
+ * database.
+ */
 const writePartner = `
-  insert into partners (id, name, created_at, disabled_at) values ($1, $2, $3, $4)
+  insert into partners (id, name, created_at, disabled_at, brands_rate, balances_rate)
+  values ($1, $2, $3, $4, $5, $6)
   on conflict (id) do update set
     name = excluded.name, disabled_at = coalesce(partners.disabled_at, excluded.disabled_at)
   where partners.name <> excluded.name or (partners.disabled_at is null and excluded.disabled_at is not null)
@@ -65,8 +69,9 @@ function* writing(
     counts[outcome][kind] += 1;
     known[kind].add(id);
   };
-  for (const { keys, id, name, created_at, disabled_at } of partners) {
-    count('partners', id, yield [writePartner, id, name, created_at, disabled_at ?? null]);
+  for (const { keys, id, name, created_at, disabled_at = null, limits = {} } of partners) {
+    const { brands = null, balances = null } = limits;
+    count('partners', id, yield [writePartner, id, name, created_at, disabled_at, brands, balances]);
     for (const { digest, ...key } of keys) {
       const { name = null, created_by = null, expires_at = null, revoked_at = null } = key;
       const [text, ...values] = insertKey(apiKeys, { ...key, partner_id: id }, Buffer.from(digest, 'hex'));
@@ -111,7 +116,8 @@ function hex(bytes: unknown): string {
 function partnerOf(rows: readonly Row[]): PartnerWithKeys {
   const { partner_id: id, partner_name: name, partner_created_at: created_at, disabled_at } = rows[0]!;
   const keys = rows.filter((row) => row.id !== null).map(keyOf);
-  return withoutNulls({ id, name, created_at, disabled_at, keys }) as PartnerWithKeys;
+  const limits = limitsOf(rows[0]!);
+  return withoutNulls({ id, name, created_at, disabled_at, limits, keys }) as PartnerWithKeys;
 }
 
 function keyOf({ id, name, last_four, created_at, created_by, expires_at, revoked_at, ...row }: Row): object {

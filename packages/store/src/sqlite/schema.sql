@@ -21,7 +21,7 @@ CREATE TABLE partners (
       and instr(name, char(0)) = 0),
   created_at text not null check (created_at is strftime('%Y-%m-%dT%H:%M:%fZ', created_at, '+0 seconds')),
   disabled_at text check (disabled_at is strftime('%Y-%m-%dT%H:%M:%fZ', disabled_at, '+0 seconds'))
-) strict, without rowid;
+, brands_rate integer check (brands_rate between 1 and 10000), balances_rate integer check (balances_rate between 1 and 10000)) strict, without rowid;
 
 CREATE TABLE api_keys (
   id text primary key check (length(id) between 1 and 128),

@@ -10,7 +10,7 @@ import { onCoordinator, places } from '../../src/postgres/distribution/tables.ts
 /** Stays on one node, with its sequence and triggers. */
 const withSequence = 'audit_log';
 /** Read and change only their own row. Citus accepts them with the setting enable_unsafe_triggers. */
-const acceptedTriggers = `('grants_only_shrink', 'partners_enabled_by_right')`;
+const acceptedTriggers = `('grants_only_shrink', 'partners_enabled_by_right', 'partners_limited_by_right')`;
 
 /** These tables are on one node. */
 const namesOnCoordinator = onCoordinator.map((table) => `'${table}'`).join();

@@ -59,13 +59,41 @@ export const accountTests: StoreTests = {
     assert.deepEqual(await other.findPartner('acme'), acme);
   },
 
+  "sets, keeps and removes a partner's own limits, with one entry for each change": async (open) => {
+    const [store, other] = [await openWith(open, 'acme', 'zenith'), await open()];
+    await store.createKey(keyOf('k'), digest(1), byTest);
+    const by = { ...byTest, action: 'partners limit' } as const;
+    const changes = [
+      [{ brands: 10_000 }, { brands: 10_000 }],
+      [
+        { balances: 1, brands: 20 },
+        { brands: 20, balances: 1 },
+      ],
+      [{ brands: 20, balances: null }, { brands: 20 }],
+      [{ balances: null }, { brands: 20 }],
+      [{ brands: null }, {}],
+    ] as const;
+    let from = {};
+    for (const [change, to] of changes) {
+      const isChange = JSON.stringify(from) !== JSON.stringify(to);
+      assert.equal(await store.limitPartner('acme', change, by), isChange);
+      assert.deepEqual((await other.findPartner('acme'))?.limits ?? {}, to);
+      assert.deepEqual((await other.findKey(digest(1)))?.limits, to);
+      const [entry] = await other.listAudit({ action: 'partners limit', limit: 1 });
+      if (isChange) assert.deepEqual(entry?.details, { from, to });
+      from = to;
+    }
+    assert.equal((await other.listAudit({ action: 'partners limit', limit: 9 })).length, 4);
+    assert.equal(await store.limitPartner('nobody', { brands: 1 }, by), false);
+  },
+
   'finds a key by its digest alone': async (open) => {
     const store = await open();
     assert.equal(await store.findKey(digest(1)), undefined);
     await createPartners(store, 'acme');
     await store.createKey(keyOf('k1', { scopes: ['BRANDS_READ', 'BALANCES_READ'] }), digest(1), byTest);
     await store.createKey(keyOf('k2', { expires_at: future }), digest(2), byTest);
-    const standing = { partnerId: 'acme', isRevoked: false, isPartnerDisabled: false };
+    const standing = { partnerId: 'acme', isRevoked: false, isPartnerDisabled: false, limits: {} };
     const first = await store.findKey(digest(1));
     assert.deepEqual(first && { ...first, scopes: first.scopes.toSorted() }, {
       ...standing,

@@ -24,6 +24,7 @@ const changes: readonly [(store: Store, by: Author) => Promise<unknown>, target:
     [(store, by) => store.setPartnerDisabled('acme', past, by), 'acme', {}],
     [(store, by) => store.setPartnerDisabled('acme', undefined, by), 'acme', {}],
     [(store, by) => store.renamePartner('acme', 'A', 'B', by), 'acme', {}],
+    [(store, by) => store.limitPartner('acme', { brands: 20 }, by), 'acme', { from: {}, to: { brands: 20 } }],
     [
       (store, by) => store.createKey({ ...key, scopes: ['BRANDS_READ'], expires_at: future }, digest(1), by),
       'k',

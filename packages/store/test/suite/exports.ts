@@ -36,6 +36,7 @@ const partner: PartnerWithKeys = {
   name: 'Acme "Ünïcode"',
   created_at: createdAt,
   disabled_at: past,
+  limits: { brands: 20 },
   keys: [
     {
       id: 'KEY_1',
@@ -148,12 +149,18 @@ export const exportTests: StoreTests = {
     assert.deepEqual([key?.partnerId, key?.isRevoked, key?.isPartnerDisabled], ['acme', true, true]);
   },
 
-  'never enables a partner, or restores or extends a key, from an older file': async (open) => {
+  'never enables a partner, changes its limits, or restores or extends a key, from an older file': async (
+    open,
+  ) => {
     const store = await open();
     await store.writePartnersWithKeys([partner], byTest, 'keep');
     const { disabled_at: _, ...enabled } = partner;
     const { revoked_at: __, expires_at: ___, ...unrevoked } = partner.keys[0]!;
-    await store.writePartnersWithKeys([{ ...enabled, name: 'Renamed', keys: [unrevoked] }], byTest, 'keep');
+    await store.writePartnersWithKeys(
+      [{ ...enabled, name: 'Renamed', limits: { balances: 9 }, keys: [unrevoked] }],
+      byTest,
+      'keep',
+    );
     assert.deepEqual(await store.partnersWithKeys(), [{ ...partner, name: 'Renamed' }]);
   },
 

@@ -7,7 +7,10 @@ export type Row = Readonly<Record<string, Value>>;
 
 /** One valid row for each table. */
 export const good = {
-  partners: { id: 'acme', name: 'Acme', created_at: createdAt, disabled_at: null },
+  partners: {
+    ...{ id: 'acme', name: 'Acme', created_at: createdAt, disabled_at: null },
+    ...{ brands_rate: 1, balances_rate: 10_000 },
+  },
   settings: { name: 'other', value: 'value' },
   cursor_keys: { id: 7, secret: new Uint8Array(32), created_at: createdAt },
   api_keys: {
@@ -36,6 +39,7 @@ export type Table = keyof typeof good;
 const controls = ['\u0000', 'a\u0000b', '\u0001', 'a\tb', 'a\n', '\u001f', '\u007f'];
 const textTo = (max: number) => ['', 'x'.repeat(max + 1), '🦊'.repeat(max + 1), null, ...controls];
 const optionalTextTo = (max: number) => textTo(max).filter((value) => value !== null);
+const badRates = [0, -1, 10_001, 1.5, 'x'];
 const fiftyOne = Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`k${index}`, 'v']));
 
 /** Values that each column must reject, of which some depend on the engine. */
@@ -44,7 +48,10 @@ export function badValues({ badTimes, badBytes }: Record<'badTimes' | 'badBytes'
   return {
     settings: { name: [null], value: [null] },
     cursor_keys: { id: [-1, 256], secret: bytes, created_at: [null, ...badTimes] },
-    partners: { id: textTo(128), name: textTo(1024), created_at: [null, ...badTimes], disabled_at: badTimes },
+    partners: {
+      ...{ id: textTo(128), name: textTo(1024), created_at: [null, ...badTimes], disabled_at: badTimes },
+      ...{ brands_rate: badRates, balances_rate: badRates },
+    },
     api_keys: {
       id: ['', 'x'.repeat(129), null],
       partner_id: ['nobody', null],

@@ -18,6 +18,7 @@ const floors: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['limiter'],
     ['auth.ts'],
     ['cursors.ts'],
+    ['batch-writer.ts'],
     ['receipts.ts'],
     ['listings.ts'],
     ['tracing'],

@@ -34,6 +34,9 @@ export const amount = { min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEG
 
 export const brandsPerSecond = 50;
 
+/** Receipts of refused lists that one key and code leave in a minute, on each instance. */
+export const refusalsPerMinute = 60;
+
 /** How long a key that is being replaced still works, in seconds. */
 export const overlapSeconds = { default: 86_400, max: 3_650 * 86_400 } as const;
 

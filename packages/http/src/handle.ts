@@ -34,6 +34,8 @@ export interface Exchange {
   key?: { readonly id: string; readonly partnerId?: string };
   /** The customer whose records are in the response, and the grant that opened them. */
   access?: Access;
+  /** Requests of the partner that were admitted in the second that ended with this one. */
+  admitted?: number;
   /** Set for a traced request. */
   trace?: { readonly id: string; end(status: number, code: string | undefined): void };
   status: number;

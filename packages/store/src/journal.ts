@@ -1,10 +1,12 @@
 /** The part of the storage port for what is recorded: receipts, uses of keys, usage, and the audit log. */
+import type { ListingOperation } from '@partner-network/contract/operations';
 import { StoreUnavailable } from './errors.ts';
 
-/** The record that a partner requested a customer's balances, with the outcome and without the balances. */
+/** The record of a request and its outcome, without what was listed. Answered lists of brands have none. */
 export interface Receipt {
   readonly at: string;
   readonly request_id: string;
+  readonly operation: ListingOperation['id'];
   readonly partner_id: string;
   readonly key_id: string;
   /** Absent if the request had no valid customer id. */
@@ -21,6 +23,7 @@ export interface ReceiptsQuery extends NewestQuery<Pick<Receipt, 'at' | 'request
   /** Only together with `partnerId`: the partner's receipts are searched for it. */
   readonly keyId?: string | undefined;
   readonly customerId?: string | undefined;
+  readonly operation?: Receipt['operation'] | undefined;
   readonly outcome?: string | undefined;
 }
 
@@ -40,6 +43,10 @@ export interface UsageCount {
   /** OK, or the code of the first error. */
   readonly code: string;
   readonly count: number;
+  /** With OK: the most requests of the partner, by all its keys, that one instance admitted in one second. */
+  readonly peak?: number;
+  /** With OK: the longest answer. */
+  readonly slowest_ms?: number;
 }
 
 /** A part of a distributed database is down, and these receipts belong to it. The others were written. */
@@ -79,7 +86,9 @@ export interface Journal extends JournalWrites {
   prune(table: Prunable, olderThan: string, by: Author): Promise<number>;
 }
 
-export interface UsageQuery extends NewestQuery<Omit<UsageCount, 'count'>> {
+export type UsagePosition = Omit<UsageCount, 'count' | 'peak' | 'slowest_ms'>;
+
+export interface UsageQuery extends NewestQuery<UsagePosition> {
   readonly partnerId?: string | undefined;
   readonly keyId?: string | undefined;
   /** Whole hours or days of UTC, from the one that contains `since`. */

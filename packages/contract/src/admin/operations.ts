@@ -6,6 +6,7 @@ import { adminLimits, lengths, overlapSeconds } from '../limits.ts';
 import {
   cursorParameter,
   limitParameter,
+  listings,
   type Operation,
   type Parameter,
   type Parameters,
@@ -239,11 +240,15 @@ export const adminOperations = {
     target: filter('Only changes of this partner, key, grant or customer.', lengths.grantId),
     ...span('from this time on', 'before this time'),
   }),
-  listReceipts: list('/receipts', 'receipts', 'Receipt', 'List who requested whose balances, newest first', {
+  listReceipts: list('/receipts', 'receipts', 'Receipt', 'List who requested what, newest first', {
     request_id: filter('Only the request with this `X-Request-Id`.', 36),
     partner_id,
     key_id,
     customer_id,
+    operation: choice(
+      'Only requests for this operation.',
+      listings.map(({ id }) => id),
+    ),
     outcome: filter('Only requests with this outcome: `GRANTED` or an error code.', 64, 'GRANT_REVOKED'),
     ...span('from this time on', 'before this time'),
   }),

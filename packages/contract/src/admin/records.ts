@@ -1,6 +1,7 @@
 /** The records of the administrative API as JSON Schema. Grants, audit entries and receipts are as stored. */
-import { adminLimits, lengths } from '../limits.ts';
+import { adminLimits, lengths, refusalsPerMinute } from '../limits.ts';
 import { ref } from '../openapi/document.ts';
+import { listings } from '../operations.ts';
 import { scopes } from '../permissions.ts';
 import { type FieldSchema, text, time, visible } from '../records.ts';
 
@@ -30,6 +31,9 @@ const grantStatus: FieldSchema = {
 };
 
 const keyStatus: FieldSchema = { type: 'string', enum: ['active', 'revoked', 'expired'] };
+
+/** The operation of a request, as in the metrics. */
+const listingId: FieldSchema = { type: 'string', enum: listings.map(({ id }) => id) };
 
 /** An error of a line of a batch. */
 const lineError = {
@@ -100,11 +104,14 @@ export const adminRecords = {
     },
   },
   Receipt: {
-    description: "The record that a partner requested a customer's balances, without the balances.",
-    required: ['at', 'request_id', 'partner_id', 'key_id', 'outcome'],
+    description:
+      'The record of a request, without what was listed: of every list of balances, and of lists of brands ' +
+      `that were refused, at most ${refusalsPerMinute} a minute for a key and code on each instance.`,
+    required: ['at', 'request_id', 'operation', 'partner_id', 'key_id', 'outcome'],
     properties: {
       at: time('Time of the request.'),
       request_id: { type: 'string', format: 'uuid' },
+      operation: listingId,
       partner_id: text(lengths.partnerId),
       key_id: text(lengths.keyId),
       customer_id: text(lengths.customerId, 'Absent if the request had no valid customer id.'),
@@ -119,9 +126,13 @@ export const adminRecords = {
       from: time('The beginning of the hour or day, in UTC.'),
       partner_id: text(lengths.partnerId),
       key_id: text(lengths.keyId),
-      operation: text(64, 'The operation, as in the metrics: `listBrands` or `listBalances`.'),
+      operation: listingId,
       code: text(64, '`OK`, or the code of the first error.'),
       count: count('The number of answers.'),
+      peak: count(
+        'With `OK`: the most requests of the partner, by all its keys, that were admitted in one second.',
+      ),
+      slowest_ms: count('With `OK`: the longest answer in milliseconds.'),
     },
   },
   Erasure: {

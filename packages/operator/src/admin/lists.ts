@@ -13,6 +13,7 @@ import type {
   Receipt,
   Store,
   UsageCount,
+  UsagePosition,
 } from '@partner-network/store/port';
 import { listNamedAudit, type NamedEntry } from '../operations/audit.ts';
 import { grantStatus, type ListedGrant, listGrants } from '../operations/grants.ts';
@@ -139,13 +140,14 @@ async function ownerOf(store: Store, query: Fields) {
 
 export const listReceiptsPage: List<Receipt> = async ({ store, query, readPage }) => {
   const { request_id, customer_id: customerId, outcome, since, until } = textsOf(query);
+  const operation = query.operation as Receipt['operation'] | undefined;
   if (outcome !== undefined && !isOutcome(outcome)) {
     throw refusal('INVALID_ENUM_VALUE', { allowed: someOutcome }, 'outcome');
   }
   const owner = await ownerOf(store, query);
   if (owner === undefined || (request_id !== undefined && !isRequestId(request_id))) return { records: [] };
   const requestId = request_id?.toLowerCase();
-  const chosen = { ...owner, requestId, customerId, outcome, since, until };
+  const chosen = { ...owner, requestId, customerId, operation, outcome, since, until };
   const read = (part: Part<Pick<Receipt, 'at' | 'request_id'>>) => store.listReceipts({ ...chosen, ...part });
   return readPage(read, ({ at, request_id }) => ({ at, request_id }));
 };
@@ -155,7 +157,6 @@ export const listUsagePage: List<UsageCount> = async ({ store, query, readPage }
   if (owner === undefined) return { records: [] };
   const { since, until } = textsOf(query);
   const by = (query.by ?? 'hour') as 'hour' | 'day';
-  const read = (part: Part<Omit<UsageCount, 'count'>>) =>
-    store.listUsage({ ...owner, by, since, until, ...part });
-  return readPage(read, ({ count: _, ...position }) => position);
+  const read = (part: Part<UsagePosition>) => store.listUsage({ ...owner, by, since, until, ...part });
+  return readPage(read, ({ count: _, peak: _peak, slowest_ms: _slowest, ...position }) => position);
 };

@@ -18,6 +18,7 @@ import { isRequestId } from '@partner-network/common/ids';
 import { counted } from '@partner-network/common/text';
 import { toTime } from '@partner-network/common/times';
 import { lengths } from '@partner-network/contract/limits';
+import { listings } from '@partner-network/contract/operations';
 import { isOutcome, someOutcome } from '@partner-network/service/receipts';
 import type { AuditAction, Prunable, Receipt, Store, UsageCount } from '@partner-network/store/port';
 import { requireKey } from '../operations/keys.ts';
@@ -42,18 +43,22 @@ export const listReceipts = onDatabase({
     key: optional('ID', plainText(lengths.keyId), 'only requests with this key'),
     customer: optional('ID', customerId, 'only requests for the balances of this customer'),
     'request-id': optional('ID', requestId, 'only the request with this X-Request-Id'),
+    ...addedIn('0.3.0', {
+      operation: optional('NAME', oneOf(listings.map(({ id }) => id)), 'only requests for this operation'),
+    }),
     outcome: optional('CODE', outcome, 'only requests with this outcome: GRANTED or an error code'),
     ...timeSpan('requests'),
     limit: limitFlag('receipts'),
   },
   conflicts: spanConflicts,
   run: async ({ store, values, output }) => {
-    const { key, customer, outcome, since, until } = values;
+    const { key, customer, operation, outcome, since, until } = values;
     const filters = {
       partnerId: await partnerOf(store, values),
       keyId: key,
       customerId: customer,
       requestId: values['request-id'],
+      operation,
       outcome,
       since,
       until,
@@ -68,6 +73,7 @@ export const listReceipts = onDatabase({
 const receiptColumns: readonly Column<Receipt>[] = [
   { heading: 'TIME', minCells: neverShortened, cell: ({ at }) => at },
   { heading: 'PARTNER', cell: ({ partner_id }) => partner_id },
+  { heading: 'OPERATION', minCells: neverShortened, cell: ({ operation }) => operation },
   { heading: 'CUSTOMER', cell: ({ customer_id = '-' }) => customer_id },
   { heading: 'OUTCOME', minCells: neverShortened, cell: ({ outcome }) => outcome },
   { heading: 'REQUEST ID', minCells: issuedIdCells, cell: ({ request_id }) => request_id },
@@ -102,6 +108,8 @@ const usageColumns: readonly Column<UsageCount>[] = [
   { heading: 'OPERATION', minCells: neverShortened, cell: ({ operation }) => operation },
   { heading: 'CODE', minCells: neverShortened, cell: ({ code }) => code },
   { heading: 'COUNT', minCells: neverShortened, cell: ({ count }) => String(count) },
+  { heading: 'PEAK', minCells: neverShortened, cell: ({ peak = '-' }) => String(peak) },
+  { heading: 'SLOWEST MS', minCells: neverShortened, cell: ({ slowest_ms = '-' }) => String(slowest_ms) },
 ];
 
 export const pruneUsage = pruning('usage prune', '0.2.0', 'usage', 'count');

@@ -11,7 +11,7 @@ export function pathTo(...segments: readonly string[]): string {
 /** A text from outside, which may be in any script and direction. */
 export const text = (value: string): Html => html`<bdi>${value}</bdi>`;
 
-/** An id or a code. It breaks after `_` where it must, and is copied as it is. */
+/** An id or a code. It breaks after `_` where it must, and is copied unchanged. */
 export function code(value: string): Html {
   const parts = value.split('_').map((part, at) => (at === 0 ? part : html`_<wbr>${part}`));
   return html`<code><bdi>${parts}</bdi></code>`;

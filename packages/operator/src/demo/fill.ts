@@ -167,6 +167,7 @@ function receiptsOf({ usage, customers }: Counted, nowMs: number): Receipt[] {
     return {
       at: toTime(atMs),
       request_id: requestIdOf(atMs),
+      operation: 'listBalances',
       partner_id,
       key_id,
       customer_id: `CUSTOMER_${customer}`,

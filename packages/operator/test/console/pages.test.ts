@@ -53,7 +53,9 @@ test('refusals of the last hours do not include counts of hours in the future', 
 test('a customer page leads to the partners that got the balances', async (t) => {
   const { as, store } = await consoleScene(t);
   await fillUse(store);
-  const own = { at: new Date().toISOString(), partner_id: 'acme', key_id: 'KEY_0', customer_id: 'alice' };
+  const at = new Date().toISOString();
+  const operation = 'listBalances';
+  const own = { at, operation, partner_id: 'acme', key_id: 'KEY_0', customer_id: 'alice' } as const;
   await store.recordReceipts([{ ...own, request_id: 'granted', outcome: 'GRANTED' }]);
   const viewer = await as('VIEWER');
   const { text } = await viewer.get('/console/customers/alice');
@@ -100,7 +102,8 @@ test('markup in a stored field is shown, never run', async (t) => {
   const details = { source: `s${evil}`, [evil]: evil };
   await store.addAudit({ ...author, action: 'import brands' }, `target${evil}`, details);
   const at = new Date().toISOString();
-  const receipt = { at, request_id, partner_id, key_id: key.id, customer_id, grant_id: grant.id };
+  const request = { at, request_id, operation: 'listBalances' } as const;
+  const receipt = { ...request, partner_id, key_id: key.id, customer_id, grant_id: grant.id };
   await store.recordReceipts([{ ...receipt, outcome: `O${evil}` }]);
   const usage = { from: hourAgo(0), partner_id, key_id: key.id, operation: evil, code: `C${evil}`, count: 1 };
   await store.recordUsage([usage]);

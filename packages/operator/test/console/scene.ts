@@ -93,7 +93,14 @@ export async function fillUse(store: Store): Promise<void> {
     { ...use, from: hourAgo(5), key_id: 'KEY_0', code: 'GRANT_EXPIRED', count: 7 },
     { ...use, from: hourAgo(200), key_id: 'KEY_0', code: 'GRANT_REVOKED', count: 3 },
   ]);
-  const receipt = { at: new Date().toISOString(), request_id, partner_id: 'acme', key_id: 'KEY_0' };
+  const operation = 'listBalances';
+  const receipt = {
+    at: new Date().toISOString(),
+    request_id,
+    operation,
+    partner_id: 'acme',
+    key_id: 'KEY_0',
+  } as const;
   await store.recordReceipts([
     { ...receipt, customer_id: 'alice', grant_id: 'g-expired', outcome: 'GRANT_EXPIRED' },
   ]);

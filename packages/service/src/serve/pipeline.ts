@@ -69,15 +69,17 @@ export function listingRoute(parts: PipelineParts, keyCache: KeyCache, listing: 
     return `{"${operation.name}":[${records}]${ending}}`;
   }
 
-  /** Counts a sent response, also a refusal, if a key was found. A listing of customers leaves a receipt. */
-  function sent({ requestId, query, key, access }: Exchange, outcome: string | undefined): void {
+  /** Counts a sent response if a key was found. Listings of customers leave a receipt, and so do refusals. */
+  function sent(exchange: Exchange, outcome: string | undefined): void {
+    const { query, key, access, admitted, startedMs } = exchange;
     if (key?.partnerId === undefined) return;
-    const { id, partnerId } = key;
-    journal.count({ id, partnerId }, operation.id, outcome, nowMs());
-    if (accessOf === undefined) return;
+    const used = { id: key.id, partnerId: key.partnerId };
+    const now = nowMs();
+    journal.count(used, operation.id, outcome, now, { admitted, ms: performance.now() - startedMs });
     // A refusal has the grant that the request named, even if a rehearsal refuses what was granted.
-    const named = outcome === undefined ? access! : accessOf(validParameters(operation, query));
-    journal.add(receiptOf(requestId, { id, partnerId }, named, outcome, nowMs()));
+    const named = outcome === undefined ? access : accessOf?.(validParameters(operation, query));
+    const isListed = accessOf === undefined && outcome === undefined;
+    if (!isListed) journal.add(receiptOf(exchange, used, named ?? {}, outcome, now), accessOf === undefined);
   }
 
   return { answer, sent };

@@ -40,6 +40,8 @@ export interface Choices {
   readonly store?: Store;
   /** The rate limit of a worker without Redis, which its supervisor decides. */
   readonly admit?: Decide | undefined;
+  /** The number of processes that share the address of this one. */
+  readonly workers?: number;
   readonly demoKey?: string;
   /** Wraps what answers the requests. */
   readonly wrap?: (site: Site, store: Store) => Promise<Site>;
@@ -74,7 +76,7 @@ export async function openService(
   opened.defer(rateLimit.close);
   const tracing = openTracing?.(settings.tracing!, environment, database.engine, log);
   opened.defer(async () => tracing?.close());
-  const journal = createJournal(store, log);
+  const journal = createJournal(store, log, choices.workers);
   opened.defer(journal.close);
   const overload = new Overload(settings.storeOptions.connections, log);
   const watched = watchThisProcess();

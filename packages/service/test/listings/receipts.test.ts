@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import { receiptsBounds } from '@partner-network/common/bounds/service';
+import { refusalsPerMinute } from '@partner-network/contract/limits';
 import fc from 'fast-check';
 import { anyCharacter } from '../../../../checks/fuzz/words.ts';
 import { Overload } from '../../../http/src/overload.ts';
@@ -115,6 +116,32 @@ test('a receipt can be written whatever bytes a request contains', async (t) => 
   assert.equal((await receipts()).length, words.length);
 });
 
+test('a refused list of brands leaves a receipt, at most 60 a minute for a key and code', async (t) => {
+  const minute = 60_000;
+  let nowMs = Date.now() - (Date.now() % minute);
+  const { brands, receipts } = await startWithJournal(t, { nowMs: () => nowMs });
+  assert.equal((await brands('', { key: keys.acme })).status, 200);
+  const first = await brands('?cursor=x', { key: keys.acme });
+  for (let count = 1; count < refusalsPerMinute + 5; count += 1)
+    await brands('?cursor=x', { key: keys.acme });
+  await brands('?limit=x', { key: keys.acme });
+  await brands('?cursor=x', { key: keys.zenith });
+  nowMs += minute;
+  await brands('?cursor=x', { key: keys.acme });
+  const found = Object.groupBy(await receipts(), ({ key_id, outcome }) => `${key_id} ${outcome}`);
+  const [ofMinute, ...others] = Object.entries(found).map(([name, { length = 0 } = []]) => [name, length]);
+  assert.deepEqual([ofMinute, ...others].toSorted(), [
+    ['KEY_0 EXPECTED_INTEGER', 1],
+    ['KEY_0 INVALID_CURSOR', refusalsPerMinute + 1],
+    ['KEY_8 INVALID_CURSOR', 1],
+  ]);
+  const receipt = Object.values(found)
+    .flat()
+    .find((each) => each?.request_id === first.headers['x-request-id']);
+  assert.equal(receipt?.operation, 'listBrands');
+  assert.deepEqual(wordsOf(receipt!), ['acme', 'KEY_0', undefined, undefined, 'INVALID_CURSOR']);
+});
+
 const failing = (fault: Error): Choices => ({
   reads: async ({ store }) => ({ ...store, listBalances: () => Promise.reject(fault) }),
 });
@@ -201,7 +228,6 @@ test('a request without a stored key, or answered before its key is read, leaves
   for (const key of [undefined, 'nonsense', keys.neverIssued, keys.live]) await balances(alice, { key });
   await balances(alice, { key: keys.acme, method: 'OPTIONS' });
   await brands('', { key: keys.acme });
-  await brands('?limit=0', { key: keys.acme });
   await call('/network/v1/balances/', { key: keys.acme });
   // The real timeout is 5 s.
   server.headersTimeout = 50;
@@ -230,7 +256,16 @@ test('a receipt holds no amount, no key and no cursor', async (t) => {
   await list(`${alice}&limit=1&cursor=${cursor}`, { key: keys.acme });
   const found = await receipts();
   assert.equal(found.length, 2);
-  const names = ['at', 'request_id', 'partner_id', 'key_id', 'outcome', 'customer_id', 'grant_id'];
+  const names = [
+    'at',
+    'request_id',
+    'operation',
+    'partner_id',
+    'key_id',
+    'outcome',
+    'customer_id',
+    'grant_id',
+  ];
   for (const receipt of found) assert.deepEqual(Object.keys(receipt), names);
   const written = JSON.stringify(found);
   const secrets = [

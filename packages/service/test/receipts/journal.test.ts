@@ -256,6 +256,31 @@ test('counts answers by hour, key, operation and code, and loses none at a clean
   });
 });
 
+test('counts of answers carry the peak of the partner in that hour, and the longest answer', async (t) => {
+  const { store, journal } = openJournal(t);
+  const [at, other] = [Date.parse(eight), { id: 'KEY_2', partnerId: 'acme' }];
+  journal.count(key, 'listBrands', undefined, at, { admitted: 3, ms: 1.4 });
+  journal.count(key, 'listBrands', 'INVALID_CURSOR', at, { admitted: 50, ms: 900 });
+  journal.count(other, 'listBrands', undefined, at, { admitted: 4, ms: 12.6 });
+  journal.count(other, 'listBrands', 'UNAUTHORIZED', at);
+  journal.count(key, 'listBalances', undefined, at, { ms: 2 });
+  journal.count(key, 'listBrands', undefined, Date.parse(nine), { admitted: 1, ms: 0 });
+  await journal.close();
+  assert.deepEqual(
+    store.usage.map(({ from, key_id, operation, code, peak, slowest_ms }) =>
+      [from.slice(11, 13), key_id, operation, code, peak, slowest_ms].join(' '),
+    ),
+    [
+      '08 KEY_1 listBrands OK 50 1',
+      '08 KEY_1 listBrands INVALID_CURSOR  ',
+      '08 KEY_2 listBrands OK 50 13',
+      '08 KEY_2 listBrands UNAUTHORIZED  ',
+      '08 KEY_1 listBalances OK  2',
+      '09 KEY_1 listBrands OK 1 0',
+    ],
+  );
+});
+
 test('writes counts within ten seconds, and counts on during an outage', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const { store, journal } = openJournal(t);

@@ -9,11 +9,11 @@ import type { Statement } from './statements.ts';
 const insertReceipts: Statement = {
   name: 'insert_receipts',
   text: `
-    insert into receipts (customer_id, at, request_id, partner_id, key_id, grant_id, outcome)
-    select coalesce(customer_id, ''), at, request_id, partner_id, key_id, grant_id, outcome
+    insert into receipts (customer_id, at, request_id, operation, partner_id, key_id, grant_id, outcome)
+    select coalesce(customer_id, ''), at, request_id, operation, partner_id, key_id, grant_id, outcome
     from json_to_recordset($1) as listed (
-      customer_id text, at timestamptz, request_id uuid, partner_id text, key_id text, grant_id text,
-      outcome text
+      customer_id text, at timestamptz, request_id uuid, operation text, partner_id text, key_id text,
+      grant_id text, outcome text
     )
     on conflict do nothing`,
 };
@@ -37,14 +37,17 @@ const upsertKeyUses: Statement = {
 const addUsage: Statement = {
   name: 'add_usage',
   text: `
-    insert into usage (at, partner_id, key_id, operation, code, count)
-    select "from", partner_id, key_id, operation, code, count
+    insert into usage (at, partner_id, key_id, operation, code, count, peak, slowest_ms)
+    select "from", partner_id, key_id, operation, code, count, peak, slowest_ms
     from json_to_recordset($1) as listed (
-      "from" timestamptz, partner_id text, key_id text, operation text, code text, count bigint
+      "from" timestamptz, partner_id text, key_id text, operation text, code text, count bigint, peak integer,
+      slowest_ms integer
     )
     order by "from", partner_id collate "C", key_id collate "C", operation collate "C", code collate "C"
     on conflict (at, partner_id, key_id, operation, code) do update
-    set count = least(usage.count, ${Number.MAX_SAFE_INTEGER} - excluded.count) + excluded.count`,
+    set count = least(usage.count, ${Number.MAX_SAFE_INTEGER} - excluded.count) + excluded.count,
+      peak = greatest(usage.peak, excluded.peak),
+      slowest_ms = greatest(usage.slowest_ms, excluded.slowest_ms)`,
 };
 
 const dayOf = `date_trunc('day', at, 'UTC')`;

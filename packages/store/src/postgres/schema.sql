@@ -418,8 +418,10 @@ CREATE TABLE receipts (
   key_id text collate "C" not null,
   grant_id text collate "C",
   outcome text collate "C" not null,
+  operation text collate "C" not null default 'listBalances'::text,
   constraint receipts_pkey PRIMARY KEY (customer_id, at, request_id),
   constraint receipts_at_check CHECK (is_time(at)) NOT VALID,
+  constraint receipts_operation_check CHECK ((char_length(operation) <= 64)) NOT VALID,
   constraint receipts_size_check CHECK (((char_length(customer_id) <= 128) AND (char_length(partner_id) <= 128) AND (char_length(key_id) <= 128) AND (char_length(grant_id) <= 256) AND (char_length(outcome) <= 64))) NOT VALID
 );
 
@@ -429,7 +431,11 @@ CREATE INDEX receipts_by_time ON public.receipts USING btree (at, request_id);
 
 CREATE INDEX receipts_of_partner ON public.receipts USING btree (partner_id, at, request_id);
 
+CREATE INDEX receipts_of_refusals ON public.receipts USING btree (operation, at, request_id) WHERE (operation <> 'listBalances'::text);
+
 CREATE INDEX receipts_refused ON public.receipts USING btree (outcome, at, request_id) WHERE (outcome <> 'GRANTED'::text);
+
+CREATE INDEX receipts_refused_of_partner ON public.receipts USING btree (partner_id, at) WHERE (outcome <> 'GRANTED'::text);
 
 CREATE TABLE session_keys (
   id smallint not null,
@@ -454,13 +460,16 @@ CREATE TABLE usage (
   operation text collate "C" not null,
   code text collate "C" not null,
   count bigint not null,
+  peak integer,
+  slowest_ms integer,
   constraint usage_pkey PRIMARY KEY (at, partner_id, key_id, operation, code),
   constraint usage_at_check CHECK (is_time(at)),
   constraint usage_code_check CHECK ((char_length(code) <= 64)),
   constraint usage_count_check CHECK (((count >= 1) AND (count <= '9007199254740991'::bigint))),
   constraint usage_key_id_check CHECK ((char_length(key_id) <= 128)),
   constraint usage_operation_check CHECK ((char_length(operation) <= 64)),
-  constraint usage_partner_id_check CHECK ((char_length(partner_id) <= 128))
+  constraint usage_partner_id_check CHECK ((char_length(partner_id) <= 128)),
+  constraint usage_peak_check CHECK (((peak > 0) AND (slowest_ms >= 0))) NOT VALID
 );
 
 CREATE INDEX usage_of_partner ON public.usage USING btree (partner_id, at);

@@ -13,9 +13,9 @@ import type {
   UsageQuery,
 } from '../port.ts';
 import { changeStatement } from './audit.ts';
-import { type BoundStatement, createConditions, type Row, type Sql } from './statement.ts';
+import { type BoundStatement, createConditions, type Row, type Sql, withoutNulls } from './statement.ts';
 
-const columns = 'at, request_id, partner_id, key_id, customer_id, grant_id, outcome';
+const columns = 'at, request_id, operation, partner_id, key_id, customer_id, grant_id, outcome';
 
 /**
  * `listed` is the engine's expression for the rows of the JSON list $1, each with a column `value`, and
@@ -36,19 +36,26 @@ export function createJournalReads(
 }
 
 function selectReceipts(query: ReceiptsQuery): BoundStatement {
-  const { requestId, partnerId, keyId, customerId, outcome, since, until, after, limit } = query;
+  const { requestId, partnerId, keyId, customerId, operation, outcome, since, until, after, limit } = query;
   const { values, parameter, add, addEqual, addSpan, text } = createConditions();
   const isGranted = outcome === 'GRANTED';
+  const isOfBalances = operation === 'listBalances';
   // A request has one receipt, a customer few, a partner may have millions.
   const used = addEqual({
     request_id: requestId,
     customer_id: customerId,
+    operation: isOfBalances ? undefined : operation,
     outcome: isGranted ? undefined : outcome,
     partner_id: partnerId,
   });
-  // The index has only refused requests. Almost all others are granted, and are found by time.
-  const isIndexed = used === 'outcome' ? `outcome <> 'GRANTED'` : 'true';
+  // These indexes have few requests. Almost all others are granted lists of balances, and are found by time.
+  const isOfIndex: Readonly<Record<string, string>> = {
+    operation: `operation <> 'listBalances'`,
+    outcome: `outcome <> 'GRANTED'`,
+  };
+  const isIndexed = isOfIndex[used ?? ''] ?? 'true';
   if (isGranted) add(outcome, (granted) => `outcome = ${granted}`);
+  if (isOfBalances) add(operation, (balances) => `operation = ${balances}`);
   add(keyId, (value) => `key_id = ${value}`);
   addSpan(since, until);
   add(after?.at, (at) => `(at, request_id) < (${at}, ${parameter(after!.request_id)})`);
@@ -77,6 +84,7 @@ function receiptOfRow(row: Row): Receipt {
 
 const names = 'partner_id, key_id, operation, code';
 const order = `at, ${names}`;
+const numbers = 'count, peak, slowest_ms';
 
 const lengthMs = { hour: 3_600_000, day: 86_400_000 };
 
@@ -90,11 +98,13 @@ function selectUsage(query: UsageQuery, dayOf: string): BoundStatement {
   const last = after && [after.from, after.partner_id, after.key_id, after.operation, after.code];
   const isOlder = last === undefined ? 'true' : `(${order}) < (${last.map(parameter).join(', ')})`;
   const byDay = `(
-    select ${dayOf} as at, ${names}, sum(count) as count from usage where ${selected} group by 1, ${names}
+    select ${dayOf} as at, ${names}, sum(count) as count, max(peak) as peak, max(slowest_ms) as slowest_ms
+    from usage where ${selected} group by 1, ${names}
   ) as days where ${isOlder}`;
   const from = by === 'day' ? byDay : `usage where ${selected} and ${isOlder}`;
   const newestFirst = order.replaceAll(/\w+/g, '$& desc');
-  const selection = `select ${order}, count from ${from} order by ${newestFirst} limit ${parameter(limit)}`;
+  const most = parameter(limit);
+  const selection = `select ${order}, ${numbers} from ${from} order by ${newestFirst} limit ${most}`;
   return [selection, ...values];
 }
 
@@ -111,7 +121,7 @@ function endOf(time: string, unit: UsageQuery['by']): string {
 }
 
 function countOfRow({ at, count, ...row }: Row): UsageCount {
-  return { from: at, ...row, count: Number(count) } as unknown as UsageCount;
+  return { from: at, ...withoutNulls({ ...row, count: Number(count) }) } as unknown as UsageCount;
 }
 
 /** Deletes old rows, the oldest first. `audit` runs a statement on the database of the audit log. */

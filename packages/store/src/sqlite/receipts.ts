@@ -19,13 +19,15 @@ import { startThread } from './thread-call.ts';
  * longer (18 µs instead of 14). SQLite's grammar needs "where true".
  */
 const insertReceipts = `
-  insert into receipts (at, request_id, partner_id, key_id, customer_id, grant_id, outcome)
-  select value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6
+  insert into receipts (at, request_id, operation, partner_id, key_id, customer_id, grant_id, outcome)
+  select value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6,
+    value ->> 7
   from json_each(?) where true
   on conflict do nothing`;
 
-function valuesOf({ at, request_id, partner_id, key_id, customer_id = '', grant_id, outcome }: Receipt) {
-  return [at, request_id, partner_id, key_id, customer_id, grant_id ?? null, outcome];
+function valuesOf(receipt: Receipt) {
+  const { at, request_id, operation, partner_id, key_id, customer_id = '', grant_id, outcome } = receipt;
+  return [at, request_id, operation, partner_id, key_id, customer_id, grant_id ?? null, outcome];
 }
 
 const upsertKeyUses = `
@@ -36,11 +38,13 @@ const upsertKeyUses = `
     or used_at > strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '+${receiptsBounds.keyUseAheadSeconds} seconds')`;
 
 const addUsage = `
-  insert into usage (at, partner_id, key_id, operation, code, count)
+  insert into usage (at, partner_id, key_id, operation, code, count, peak, slowest_ms)
   select value ->> 'from', value ->> 'partner_id', value ->> 'key_id', value ->> 'operation',
-    value ->> 'code', value ->> 'count'
+    value ->> 'code', value ->> 'count', value ->> 'peak', value ->> 'slowest_ms'
   from json_each(?) where true
-  on conflict do update set count = count + excluded.count`;
+  on conflict do update set count = count + excluded.count,
+    peak = max(coalesce(peak, excluded.peak), coalesce(excluded.peak, peak)),
+    slowest_ms = max(coalesce(slowest_ms, excluded.slowest_ms), coalesce(excluded.slowest_ms, slowest_ms))`;
 
 /**
  * Receipts have their own file beside the database: an import may lock the database for longer than a receipt

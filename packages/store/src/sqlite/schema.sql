@@ -311,7 +311,7 @@ CREATE TABLE receipts (
   key_id text not null,
   customer_id text not null,
   grant_id text,
-  outcome text not null,
+  outcome text not null, operation text not null default 'listBalances',
   primary key (at, request_id)
 ) strict, without rowid;
 
@@ -334,8 +334,12 @@ CREATE TABLE usage (
   key_id text not null,
   operation text not null,
   code text not null,
-  count integer not null check (count > 0),
+  count integer not null check (count > 0), peak integer check (peak > 0), slowest_ms integer check (slowest_ms >= 0),
   primary key (at, partner_id, key_id, operation, code)
 ) strict, without rowid;
 
 CREATE INDEX usage_of_partner on usage (partner_id, at);
+
+CREATE INDEX receipts_of_refusals on receipts (operation, at, request_id) where operation <> 'listBalances';
+
+CREATE INDEX receipts_refused_of_partner on receipts (partner_id, at) where outcome <> 'GRANTED';

@@ -10,7 +10,8 @@ const startMs = Date.parse('2026-06-01T00:00:00.000Z');
 
 export function receiptAt(ms: number, more: Partial<Receipt> = {}): Receipt {
   const who = { partner_id: 'acme', key_id: 'KEY_1', customer_id: 'alice', grant_id: 'g' };
-  return { at: toTime(startMs + ms), request_id: randomUUID(), ...who, outcome: 'GRANTED', ...more };
+  const request = { request_id: randomUUID(), operation: 'listBalances' } as const;
+  return { at: toTime(startMs + ms), ...request, ...who, outcome: 'GRANTED', ...more };
 }
 
 /** All receipts, read page by page. */
@@ -57,6 +58,7 @@ export const receiptTests: StoreTests = {
         partner_id: index % 2 === 0 ? 'acme' : 'zenith',
         key_id: index % 4 === 0 ? 'KEY_1' : 'KEY_2',
         customer_id: index % 5 === 0 ? 'alice' : 'zoe',
+        operation: index % 6 === 0 ? 'listBrands' : 'listBalances',
         outcome: index % 3 === 0 ? 'GRANT_REVOKED' : 'GRANTED',
       }),
     );
@@ -67,11 +69,12 @@ export const receiptTests: StoreTests = {
     const since = toTime(startMs + 7);
     const matches = (query: Omit<ReceiptsQuery, 'limit'>) =>
       newestFirst.filter(
-        ({ partner_id, key_id, customer_id, request_id, outcome, at }) =>
+        ({ partner_id, key_id, customer_id, request_id, operation, outcome, at }) =>
           partner_id === (query.partnerId ?? partner_id) &&
           key_id === (query.keyId ?? key_id) &&
           customer_id === (query.customerId ?? customer_id) &&
           request_id === (query.requestId ?? request_id) &&
+          operation === (query.operation ?? operation) &&
           outcome === (query.outcome ?? outcome) &&
           at >= (query.since ?? at) &&
           (query.until === undefined || at < query.until),
@@ -85,7 +88,10 @@ export const receiptTests: StoreTests = {
           { partnerId, customerId, outcome: 'GRANTED', until: toTime(startMs + 12) },
           { partnerId, customerId, outcome: 'GRANT_REVOKED', since, until: toTime(startMs + 12) },
           { partnerId, customerId, requestId: all[0]!.request_id },
-        ]) {
+          { partnerId, customerId, operation: 'listBrands', since, outcome: 'GRANT_REVOKED' },
+          { partnerId, customerId, operation: 'listBrands' },
+          { partnerId, customerId, operation: 'listBalances', outcome: 'GRANTED' },
+        ] as const) {
           assert.deepEqual(await walk(store, query, 4), matches(query));
         }
       }

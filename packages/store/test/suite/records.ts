@@ -182,7 +182,8 @@ export const grant: Grant = {
 export const plainReceipt = {
   at: '2026-01-01T00:00:00.000Z',
   request_id: 'r1',
+  operation: 'listBalances',
   partner_id: 'acme',
   key_id: 'KEY_0',
   outcome: 'GRANTED',
-};
+} as const;

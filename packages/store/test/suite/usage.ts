@@ -47,6 +47,21 @@ export const usageTests: StoreTests = {
     ]);
   },
 
+  'keeps the highest peak and the longest answer of an hour, and of a day': async (open) => {
+    const store = await open();
+    for (const { peak, slowest_ms } of [{ peak: 7, slowest_ms: 90 }, { peak: 50 }, { slowest_ms: 0 }, {}])
+      await store.recordUsage([countOf(hour(1, 8), { peak, slowest_ms })]);
+    await store.recordUsage([countOf(hour(1, 9), { slowest_ms: 91 }), countOf(hour(2, 9))]);
+    const hours = [countOf(hour(2, 9)), countOf(hour(1, 9), { slowest_ms: 91 })];
+    const first = { peak: 50, slowest_ms: 90, count: 4 };
+    assert.deepEqual(await store.listUsage({ by: 'hour', limit: 10 }), [
+      ...hours,
+      countOf(hour(1, 8), first),
+    ]);
+    const days = await store.listUsage({ by: 'day', limit: 10 });
+    assert.deepEqual(days[1], countOf(hour(1, 0), { peak: 50, slowest_ms: 91, count: 5 }));
+  },
+
   'lists usage newest first, by partner, key and time, each count once': async (open) => {
     const store = await open();
     const all: UsageCount[] = [];

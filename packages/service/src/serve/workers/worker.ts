@@ -23,7 +23,10 @@ export async function serveAsWorker(settings: ServeSettings): Promise<void> {
   // All workers count together in the supervisor, or in Redis.
   const askSupervisor: Decide = (operation, partnerId) => ask('admit', { operation, partnerId });
   const admit = settings.redis === undefined ? askSupervisor : undefined;
-  serving = await openService(settings, createLog(settings.logLevel), opened, { admit });
+  serving = await openService(settings, createLog(settings.logLevel), opened, {
+    admit,
+    workers: settings.workers,
+  });
   void draining.promise.then(serving.drain);
   await stopped.promise;
 }

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { httpBounds } from '@partner-network/common/bounds/http';
 import { Unavailable } from '@partner-network/common/errors';
@@ -42,6 +43,8 @@ export interface Exchange {
   /** Headers of the response: names and values alternate. */
   readonly headers: string[];
   body?: string | Buffer;
+  /** The parts of a body that is too long for memory. They are sent as the client reads them. */
+  stream?: AsyncIterable<string>;
   /** Whether the body is known to be ASCII. Finding out would copy it, which costs an eighth of a page. */
   isAscii?: boolean;
   /** The code of the first error in the response. */
@@ -96,13 +99,41 @@ export async function answer(
   startedMs: number,
 ): Promise<number> {
   const exchange = await respond(site, request, startedMs, response);
-  const { status, headers, body, isAscii } = exchange;
+  const { status, headers, body, isAscii, stream, code } = exchange;
   response.writeHead(status, headers);
+  if (stream !== undefined && code === undefined && request.method !== 'HEAD')
+    await sendStream(site, exchange, stream, response);
   // ASCII needs no encoding.
-  response.end(body, isAscii === true ? 'latin1' : 'utf8');
+  else response.end(body, isAscii === true ? 'latin1' : 'utf8');
   finish(site, exchange);
   // Files are in memory anyway.
   return typeof body === 'string' ? body.length : 0;
+}
+
+/**
+ * Sends each part when the client has read the previous one, which may take long. A failure in the middle
+ * resets the connection: an ordinary end of it would look like the end of the body to a client of HTTP/1.0.
+ */
+async function sendStream(
+  site: Site,
+  exchange: Exchange,
+  parts: AsyncIterable<string>,
+  response: ServerResponse,
+): Promise<void> {
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  try {
+    for await (const part of parts) {
+      // The client has left.
+      if (response.destroyed) return;
+      if (!response.write(part)) await once(response, 'drain', { signal: gone.signal });
+    }
+    response.end();
+  } catch (thrown) {
+    if (response.destroyed) return;
+    exchange.code = refusedOf(site, exchange.requestId, thrown).code;
+    response.socket?.resetAndDestroy();
+  }
 }
 
 /** Makes the one response to a request, whatever happens. The caller sends it, and then calls `finish`. */
@@ -140,10 +171,10 @@ export async function respond(
     const leftMs = Math.max(1, Math.ceil(startedMs + answerMs - performance.now()));
     const body = await within(leftMs, route.answer(exchange), late);
     const bytes = exchange.isAscii === true ? body.length : Buffer.byteLength(body);
-    headers.push('Content-Length', String(bytes));
+    if (exchange.stream === undefined) headers.push('Content-Length', String(bytes));
     exchange.body = body;
   } catch (thrown) {
-    const refused = thrown instanceof Refusal ? thrown : refusalOfFailure(site.log, requestId, thrown);
+    const refused = refusedOf(site, requestId, thrown);
     headers.push(...refused.headers);
     exchange.status = refused.status;
     exchange.body = refused.body;
@@ -151,6 +182,10 @@ export async function respond(
     exchange.code = refused.code;
   }
   return exchange;
+}
+
+function refusedOf({ log }: Site, requestId: string, thrown: unknown): Refusal {
+  return thrown instanceof Refusal ? thrown : refusalOfFailure(log, requestId, thrown);
 }
 
 const late = () => new Unavailable('The request took too long.');

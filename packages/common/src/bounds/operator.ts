@@ -111,6 +111,9 @@ export const adminBounds = {
   auditNames: 1_000,
   /** How long the embedded database waits for a lock, ms. It blocks the process. */
   sqliteBusyMs: 100,
+  /** Downloads of the console at a time, and records that are read at once for them: 5 ms on SQLite. */
+  downloads: 4,
+  downloadedAtOnce: 500,
   /** Milliseconds between two changes that are tried and rolled back, and after the database was lost. */
   writeProbeMs: 15_000,
   writeRetryMs: 1_000,

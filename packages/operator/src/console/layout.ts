@@ -116,7 +116,7 @@ const headings: Readonly<Record<number, string>> = {
   404: 'Not found',
   409: 'Not possible',
   500: 'Something went wrong',
-  503: 'The database cannot be reached',
+  503: 'Not possible at the moment',
 };
 
 /** The page of an error response. `state` says how things stand after it. */
@@ -132,6 +132,7 @@ export function refusalPage(refused: Refusal, requestId: string, state?: string)
 
 /** By code and field: the sentences of the API are about bodies and paths. */
 const ownWords: Readonly<Record<string, string>> = {
+  'SERVICE_UNAVAILABLE downloads': 'Other downloads are under way. Try again when one of them has ended.',
   'SERVICE_UNAVAILABLE undefined': 'Try again in a moment. If this stays, an operator must see the log.',
   'VALUE_EMPTY reason': 'Write a reason.',
   'VALUE_EMPTY name': 'Write a name.',

@@ -115,6 +115,13 @@ export function pager(path: string, query: Texts, name: string, cursor: string |
 ${cursor !== undefined && html`<a href="${to(cursor)}">Next page</a>`}</p>`;
 }
 
+/** Links to a list as files. */
+export function downloads(list: string, filters: Texts, what: string): Html {
+  const fileOf = (form: string) => `${pathTo(list)}.${form}?${new URLSearchParams(filters)}`;
+  return html`<p class="downloads">Download all ${what} as <a href="${fileOf('csv')}">CSV</a> or
+<a href="${fileOf('jsonl')}">JSON Lines</a></p>`;
+}
+
 export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
 

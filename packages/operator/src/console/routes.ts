@@ -8,8 +8,9 @@ import { callbackPath } from '../identity/settings.ts';
 import { actions } from './actions.ts';
 import { pagesOf } from './confirm.ts';
 import { style } from './layout.ts';
-import { auditFile, auditPage, dataPage } from './pages/audit.ts';
+import { auditPage, dataPage } from './pages/audit.ts';
 import { customerPage, receiptsPage, requestPage } from './pages/customers.ts';
+import { download, files } from './pages/downloads.ts';
 import { healthPage } from './pages/health.ts';
 import { brandPage, keyPage, partnerPage, startPage } from './pages/partners.ts';
 import { search } from './pages/search.ts';
@@ -36,7 +37,10 @@ const pages: readonly ConsolePage[] = [
   get('/receipts', receiptsPage),
   get('/data', dataPage),
   get('/audit', auditPage),
-  get('/audit.jsonl', auditFile),
+  ...files.map((file): ConsolePage => {
+    const page = get(`/${file.join('.')}`, (visit) => download(visit, file));
+    return { ...page, operation: 'consoleDownload' };
+  }),
   get('/health', healthPage),
   get('/search', async () => ({ to: '/console' })),
   { ...get('/search', search), method: 'POST' },

@@ -7,7 +7,7 @@ import { adminLimits } from '@partner-network/contract/limits';
 import { mayUse } from '@partner-network/contract/permissions';
 import { redirect } from '@partner-network/http/content';
 import { type Exchange, refusalOfFailure } from '@partner-network/http/handle';
-import { Refusal, refusalSaying } from '@partner-network/http/refusal';
+import { Refusal, refusal, refusalSaying } from '@partner-network/http/refusal';
 import { decode, headerValues } from '@partner-network/http/request';
 import type { SealedBox } from '@partner-network/service/cursors';
 import type { Journal } from '@partner-network/service/receipts';
@@ -29,7 +29,7 @@ import {
   type Session,
 } from './session.ts';
 import { SignIn } from './sign-in.ts';
-import { noteRefusal, type Outcome, type Reads, type Texts, type Visit } from './visit.ts';
+import { type Download, noteRefusal, type Outcome, type Reads, type Texts, type Visit } from './visit.ts';
 
 export interface ConsoleParts extends Pick<AdminParts, 'identify' | 'call' | 'publicUrl'> {
   readonly store: Store;
@@ -42,7 +42,12 @@ export interface ConsoleParts extends Pick<AdminParts, 'identify' | 'call' | 'pu
 }
 
 /** The names of console requests in logs and metrics. */
-export const consoleOperations = ['consolePage', 'consoleChange', 'consoleSignIn'] as const;
+export const consoleOperations = [
+  'consolePage',
+  'consoleDownload',
+  'consoleChange',
+  'consoleSignIn',
+] as const;
 
 export interface ConsolePage {
   readonly method: 'GET' | 'POST';
@@ -62,6 +67,8 @@ export class ConsoleSite {
   readonly #sessions: ReturnType<typeof createSessions>;
   readonly #reads: Reads;
   readonly #signIn: SignIn | undefined;
+  /** Downloads under way. */
+  #downloads = 0;
 
   constructor(parts: ConsoleParts) {
     const { store, box, examine, provider, publicUrl } = parts;
@@ -114,13 +121,29 @@ export class ConsoleSite {
       reads: this.#reads,
     });
     if ('to' in outcome) return redirect(exchange, outcome.to);
-    if ('file' in outcome) {
-      const name = `attachment; filename="${outcome.name}"`;
-      exchange.headers.push('Content-Type', 'application/x-ndjson', 'Content-Disposition', name);
-      exchange.headers.push('Cache-Control', 'no-store');
-      return outcome.file;
-    }
+    if ('file' in outcome) return this.#sendFile(exchange, outcome);
     return this.#rendered(exchange, outcome, { session, notice: session.open('notice', query.done) });
+  }
+
+  #sendFile(exchange: Exchange, { file, name, type }: Download): string {
+    if (this.#downloads >= adminBounds.downloads) throw refusalSaying('SERVICE_UNAVAILABLE', '', 'downloads');
+    const named = `attachment; filename="${this.#parts.store.environment}-${name}"`;
+    exchange.headers.push('Content-Type', type, 'Content-Disposition', named, 'Cache-Control', 'no-store');
+    exchange.stream = this.#whileSignedIn(exchange, file);
+    return '';
+  }
+
+  /** Counts a download until its end. A key that is revoked ends it, and so does a sign-out. */
+  async *#whileSignedIn(exchange: Exchange, file: Download['file']): Download['file'] {
+    this.#downloads += 1;
+    try {
+      for await (const part of file) {
+        if ((await this.#sessions.find(exchange)) === undefined) throw refusal('UNAUTHORIZED');
+        yield part;
+      }
+    } finally {
+      this.#downloads -= 1;
+    }
   }
 
   /** Exchanges a key for a cookie. The key is in the body of this request, and nowhere else. */

@@ -2,7 +2,7 @@
 import { type ErrorCode, errorCatalogue } from '@partner-network/contract/errors';
 import type { UsageCount } from '@partner-network/store/port';
 import { type Html, html, type Value } from './html.ts';
-import { code, idLink, linkTo, pathTo, plural, table } from './parts.ts';
+import { code, downloads, idLink, linkTo, pathTo, plural, table } from './parts.ts';
 import type { Visit } from './visit.ts';
 
 interface Span {
@@ -140,7 +140,8 @@ export async function usageOf({ call }: Visit, owner: Owner) {
   const isCut = moreHours !== undefined || moreDays !== undefined;
   const cut = isCut && html`<p class="hint">Only the newest ${plural(mostCounts, 'count')} are shown.</p>`;
   return {
-    charts: html`<div class="charts">${chart(day, hours, ranked)}${chart(month, days, ranked)}</div>${cut}`,
+    charts: html`<div class="charts">${chart(day, hours, ranked)}${chart(month, days, ranked)}</div>${cut}
+${downloads('usage', { ...owner }, 'numbers of answers by hour')}`,
     refusals: html`${refusalsOf(owner, hours, day.starts.at(-2)!, new Date(nowMs).toISOString())}
 <p>${receiptsLink(owner, {}, `All receipts of this ${owner.key_id === undefined ? 'partner' : 'key'}`)}</p>`,
   };

@@ -37,8 +37,15 @@ export interface Visit {
   readonly reads: Reads;
 }
 
+/** A file to keep, in parts, which are read as they are sent. */
+export interface Download {
+  readonly file: AsyncIterable<string>;
+  readonly name: string;
+  readonly type: string;
+}
+
 /** A page, another address to go to, or a file to keep. */
-export type Outcome = Page | { readonly to: string } | { readonly file: string; readonly name: string };
+export type Outcome = Page | { readonly to: string } | Download;
 
 /** Sets the status, and the code for logs and metrics. */
 export function noteRefusal(exchange: Exchange, { status, code }: Refusal): void {

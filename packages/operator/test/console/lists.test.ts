@@ -1,14 +1,12 @@
 /** The audit log, imports and batches, and the checks of doctor in the console. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { auditFile } from '../../src/console/pages/audit.ts';
-import type { Visit } from '../../src/console/visit.ts';
 import { consoleScene } from './scene.ts';
 
 /** The address of the next page. */
 const nextOf = (page: string) => /<a href="([^"]+)">Next page/.exec(page)?.[1]?.replaceAll('&amp;', '&');
 
-test('the audit log is filtered, paged, and downloaded as JSON Lines', async (t) => {
+test('the audit log is filtered and paged', async (t) => {
   const { as, store } = await consoleScene(t);
   for (let index = 0; index < 120; index += 1) {
     await store.addAudit({ actor: 'ops@host', action: 'import brands' }, 'many', { index });
@@ -25,29 +23,12 @@ test('the audit log is filtered, paged, and downloaded as JSON Lines', async (t)
   }
   const all = Array.from({ length: 120 }, (_, index) => 119 - index);
   assert.equal(seen.join(), all.join());
-  const file = await viewer.get('/console/audit.jsonl?target=many&since=2020-01-01T00:00:00Z');
-  assert.equal(file.headers.get('content-disposition'), 'attachment; filename="audit.jsonl"');
-  assert.equal(file.headers.get('cache-control'), 'no-store');
-  const lines = file.text.trim().split('\n');
-  assert.equal(lines.map((line) => JSON.parse(line).details.index).join(), all.join());
   assert.equal((await viewer.get('/console/audit?since=yesterday')).status, 400);
   for (const list of ['audit', 'receipts']) {
     const { status, text } = await viewer.get(`/console/${list}?since=9999-01-01T00:00`);
     assert.equal(status, 200);
     assert.match(text, /From is in the future: choose an earlier time\./);
   }
-});
-
-test('others are answered between the pages of a download', async () => {
-  const order: string[] = [];
-  const call = async (_: string, { query }: { query: { cursor?: string } }) => {
-    order.push('page');
-    if (query.cursor !== undefined) return { entries: [] };
-    setImmediate(() => order.push('other'));
-    return { entries: [], cursor: 'next' };
-  };
-  await auditFile({ call, query: {} } as unknown as Visit);
-  assert.deepEqual(order, ['page', 'other', 'page']);
 });
 
 test('data lists imports, feeds and batches of all kinds, newest first, on pages', async (t) => {

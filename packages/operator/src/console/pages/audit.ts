@@ -1,14 +1,11 @@
 /** The audit log: who changed what, and why, and where the records come from. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AuditAction } from '@partner-network/store/port';
-import type { AnswerOf } from '../../admin/calls.ts';
-import { refusalOfBody } from '../../admin/refusals.ts';
 import type { NamedEntry } from '../../operations/audit.ts';
 import { html, type Value } from '../html.ts';
 import type { Page } from '../layout.ts';
-import { code, filterForm, filtersOf, pager, table, text, time } from '../parts.ts';
+import { code, downloads, filterForm, filtersOf, pager, table, text, time } from '../parts.ts';
 import { auditTable, who } from '../tables.ts';
-import type { Outcome, Visit } from '../visit.ts';
+import type { Visit } from '../visit.ts';
 
 const filters = {
   target: 'Target',
@@ -23,43 +20,16 @@ export async function auditPage({ call, query }: Visit): Promise<Page> {
   const { entries, cursor } = await call('listAudit', {
     query: { ...chosen, cursor: query.cursor, limit: 50 },
   });
-  const file = `/console/audit.jsonl?${new URLSearchParams(chosen)}`;
   return {
     title: 'Audit log',
     place: 'audit',
     body: html`<h1>Audit log</h1>
 <p class="hint">Every change, newest first. Entries cannot be changed or deleted.</p>
 ${filterForm('/console/audit', filters, query)}
-${entries.length > 0 && html`<p><a href="${file}">Download all with these filters as JSON Lines</a></p>`}
+${entries.length > 0 && downloads('audit', chosen, 'entries with these filters')}
 ${auditTable(entries, 'No change with these filters. Remove some of them, or choose an earlier time.')}
 ${pager('/console/audit', query, 'cursor', cursor)}`,
   };
-}
-
-/** Entries of one file. It is made in memory. */
-const mostEntries = 10_000;
-
-/** All entries that the filters select, one JSON document per line. */
-export async function auditFile({ call, query }: Visit): Promise<Outcome> {
-  const chosen = filtersOf(filters, query);
-  const lines: string[] = [];
-  let cursor: string | undefined;
-  do {
-    const page: AnswerOf<'listAudit'>['body'] = await call('listAudit', {
-      query: { ...chosen, cursor, limit: 100 },
-    });
-    cursor = page.cursor;
-    lines.push(...page.entries.map((entry) => `${JSON.stringify(entry)}\n`));
-    if (lines.length > mostEntries) {
-      const detail =
-        `The filters select more than ${mostEntries} entries. Choose a shorter time, ` +
-        'or use "partner-network audit".';
-      throw refusalOfBody([{ code: 'VALUE_TOO_HIGH', detail, field: undefined }]);
-    }
-    // The embedded database is synchronous: without this pause, other requests would wait until the end.
-    await nextTurn();
-  } while (cursor !== undefined);
-  return { file: lines.join(''), name: 'audit.jsonl' };
 }
 
 /** The actions that the page "Data" lists. */

@@ -4,6 +4,7 @@ import type { Page } from '../layout.ts';
 import {
   buttonTo,
   code,
+  downloads,
   facts,
   filterForm,
   filtersOf,
@@ -57,8 +58,9 @@ const receiptFilters = {
 };
 
 export async function receiptsPage({ call, query }: Visit): Promise<Page> {
+  const chosen = filtersOf(receiptFilters, query);
   const { receipts, cursor } = await call('listReceipts', {
-    query: { ...filtersOf(receiptFilters, query), cursor: query.cursor, limit: 50 },
+    query: { ...chosen, cursor: query.cursor, limit: 50 },
   });
   const empty = html`No receipt with these filters. Only requests for balances leave one, until it is pruned:
 for others, search the log of <code>partner-network serve</code>.`;
@@ -69,6 +71,7 @@ for others, search the log of <code>partner-network serve</code>.`;
 <p class="hint">Who asked for the balances of which customer, newest first. The outcome GRANTED means that the
 partner got them.</p>
 ${filterForm('/console/receipts', receiptFilters, query)}
+${receipts.length > 0 && downloads('receipts', chosen, 'receipts with these filters')}
 ${receiptTable(receipts, empty)}
 ${pager('/console/receipts', query, 'cursor', cursor)}`,
   };

@@ -2,7 +2,7 @@
 
 import { toTime } from '@partner-network/common/times';
 import type { AdminOperationId } from '@partner-network/contract/admin/operations';
-import { overlapSeconds } from '@partner-network/contract/limits';
+import { overlapSeconds, refusalsPerMinute } from '@partner-network/contract/limits';
 import type { Scope } from '@partner-network/contract/permissions';
 import type { Exchange } from '@partner-network/http/handle';
 import { refusal } from '@partner-network/http/refusal';
@@ -171,7 +171,8 @@ export const handlers = {
     const receipt = await receiptOfRequest(store, path.request_id!);
     if (receipt !== undefined) return { body: { receipt } };
     throw notFound(
-      'No receipt has this id: only requests for balances leave one, until it is pruned. Search the log of ' +
+      'No receipt has this id. Requests for balances and refused requests for brands leave one, until it is ' +
+        `pruned; a flood of refusals leaves ${refusalsPerMinute} a minute. Search the log of ` +
         '"partner-network serve" for request_id. The log of "partner-network admin" has batches and changes.',
     );
   },

@@ -29,7 +29,7 @@ const sources = 'packages/*/src/**/*.ts';
 const read = [
   'packages/service/src/**/*.lua',
   'packages/store/src/**/*migrations/*.sql',
-  'packages/operator/assets/*.css',
+  'packages/operator/assets/*.{css,js}',
   'packages/service/assets/*.png',
   'packages/service/assets/reference/*.{br,css,html,js,json,svg,txt}',
   'packages/service/assets/clients/*.{tgz,whl}',

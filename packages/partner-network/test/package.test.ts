@@ -80,6 +80,7 @@ test('the package contains the sources as JavaScript, the files that they read, 
   const sources = globSync('packages/*/src/**/*.ts', { cwd: root });
   const others = [
     'packages/operator/assets/console.css',
+    'packages/operator/assets/copy.js',
     'packages/service/assets/brand-placeholder.png',
     ...['LICENSE-scalar.txt', 'guide.html', 'icon.svg', 'library.js.br', 'library.json', 'page.html'].map(
       (name) => `packages/service/assets/reference/${name}`,

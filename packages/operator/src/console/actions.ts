@@ -71,9 +71,11 @@ function secretPage({ key, secret }: { key: ShownKey; secret?: string }, { partn
 is lost, revoke it and create another one.</p>`
       : html`<p class="notice" role="status">The key ${state}. Copy it: it is not shown again.</p>
 <p><code class="secret" translate="no">${secret}</code></p>
+<p><button id="copy" type="button" aria-live="polite" hidden>Copy the key</button></p>
 <p class="hint">Give it to the partner over a channel that others cannot read.</p>`;
   return {
     title: 'New key',
+    hasCopy: secret !== undefined,
     body: html`<div class="narrow"><h1>New key</h1>${shown}
 ${facts([
   ['Key', idLink('keys', key.id)],

@@ -53,9 +53,9 @@ function confirmPage(visit: Visit, action: Action, subject: Subject, refused?: R
   const name = session.caller.keyId === undefined ? 'your name' : 'the id of your key';
   return {
     title,
-    body: html`<div class="narrow"><h1>${title}</h1>
+    body: html`<h1>${title}</h1>
 ${refused && errorList(refused)}
-<div class="effects${isDanger && ' danger'}"><p>${subject.name}</p>
+<div class="sides"><div class="effects${isDanger && ' danger'}"><p>${subject.name}</p>
 <ul>${action.effects(subject).map((effect) => html`<li>${effect}</li>`)}</ul></div>
 <form class="fields" method="post">${tokenField(session)}
 ${action.fields?.(visit, subject)}

@@ -9,30 +9,34 @@ import { icon } from '@partner-network/service/reference/routes';
 import { type Html, html } from './html.ts';
 import type { Session } from './session.ts';
 
-const css = readFileSync(new URL('../../assets/console.css', import.meta.url));
-const digest = createHash('sha256').update(css).digest('hex').slice(0, 8);
+/** A file that pages use. Its path changes with its content, so that browsers may keep it. */
+function assetOf(name: string, ending: string, type: string): [path: string, Route] {
+  const content = readFileSync(new URL(`../../assets/${name}.${ending}`, import.meta.url));
+  const digest = createHash('sha256').update(content).digest('hex').slice(0, 8);
+  const headers = ['Content-Type', `${type}; charset=utf-8`];
+  const route = bodyRoute(
+    bodyOf(async () => content),
+    [...headers, 'Cache-Control', 'public, max-age=31536000, immutable'],
+  );
+  return [`/console/${name}-${digest}.${ending}`, route];
+}
 
-/** The stylesheet. Its path changes with its content, so that browsers may keep it. */
-export const style: [path: string, Route] = [
-  `/console/console-${digest}.css`,
-  bodyRoute(
-    bodyOf(async () => css),
-    ['Content-Type', 'text/css; charset=utf-8', 'Cache-Control', 'public, max-age=31536000, immutable'],
-  ),
-];
+export const style = assetOf('console', 'css', 'text/css');
+export const copyScript = assetOf('copy', 'js', 'text/javascript');
 
 /** With `no-referrer`, browsers would not say where a form comes from. */
-export const pageHeaders = [
-  ['Content-Type', 'text/html; charset=utf-8'],
-  ['Cache-Control', 'no-store'],
-  ['Referrer-Policy', 'same-origin'],
-  ['Cross-Origin-Opener-Policy', 'same-origin'],
+export const headersOf = ({ hasCopy = false }: Page): string[] =>
   [
-    'Content-Security-Policy',
-    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; " +
-      "base-uri 'none'",
-  ],
-].flat();
+    ['Content-Type', 'text/html; charset=utf-8'],
+    ['Cache-Control', 'no-store'],
+    ['Referrer-Policy', 'same-origin'],
+    ['Cross-Origin-Opener-Policy', 'same-origin'],
+    [
+      'Content-Security-Policy',
+      `default-src 'none'; ${hasCopy ? "script-src 'self'; " : ''}style-src 'self'; img-src 'self'; ` +
+        "form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+    ],
+  ].flat();
 
 /** What a page shows. */
 export interface Page {
@@ -42,6 +46,8 @@ export interface Page {
   readonly place?: Place;
   /** The address to which the page goes on by itself. */
   readonly next?: string;
+  /** Whether it has the button that copies a new key, and the script of it. */
+  readonly hasCopy?: boolean;
 }
 
 const places = {
@@ -60,7 +66,10 @@ export interface Frame {
 }
 
 /** The whole page. Without a session it has neither search nor navigation. */
-export function pageOf({ title, body, place, next }: Page, { environment, session, notice }: Frame): string {
+export function pageOf(
+  { title, body, place, next, hasCopy }: Page,
+  { environment, session, notice }: Frame,
+): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -71,6 +80,7 @@ ${next !== undefined && html`<meta http-equiv="refresh" content="0; url=${next}"
 <title>${title} · Partner Network</title>
 <link rel="icon" type="image/svg+xml" href="${icon[0]}">
 <link rel="stylesheet" href="${style[0]}">
+${hasCopy && html`<script type="module" src="${copyScript[0]}"></script>`}
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
@@ -97,13 +107,14 @@ function signedIn(session: Session, current: Place | undefined): Html {
     const path = place === '' ? '/console' : `/console/${place}`;
     return html`<a href="${path}"${place === current && html` aria-current="page"`}>${label}</a>\n`;
   });
-  return html`<nav aria-label="Console">${links}</nav>
-<form class="search" role="search" method="post" action="/console/search">
+  return html`<form class="search" role="search" method="post" action="/console/search">
 ${tokenField(session)}<label class="unseen" for="id">Id, partner’s name or leaked key</label>
 <input id="id" name="id" type="search" placeholder="Id, partner’s name or leaked key" required maxlength="256"
 autocomplete="off" spellcheck="false"><button>Find</button></form>
+<div class="places"><nav aria-label="Console">${links}</nav>
 <form class="person" method="post" action="/console/sign-out">${tokenField(session)}
-<span><bdi>${name}</bdi> <span class="role">${caller.role}</span></span><button>Sign out</button></form>`;
+<span><bdi>${name}</bdi> <span class="role">${caller.role}</span></span><button>Sign out</button></form>
+</div>`;
 }
 
 export const tokenField = (session: Session): Html =>

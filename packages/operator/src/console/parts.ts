@@ -1,7 +1,8 @@
 /** Pieces of pages: texts, times, marks, tables, links and filters. */
 import { textOf } from '@partner-network/common/text';
+import { type AdminOperationId, adminOperations } from '@partner-network/contract/admin/operations';
 import { type Html, html, type Value } from './html.ts';
-import type { Texts } from './visit.ts';
+import type { Texts, Visit } from './visit.ts';
 
 /** The address of a page. Ids are percent-encoded. */
 export function pathTo(...segments: readonly string[]): string {
@@ -11,11 +12,12 @@ export function pathTo(...segments: readonly string[]): string {
 /** A text from outside, which may be in any script and direction. */
 export const text = (value: string): Html => html`<bdi>${value}</bdi>`;
 
-/** An id or a code. It breaks after `_` where it must, and is copied unchanged. */
-export function code(value: string): Html {
-  const parts = value.split('_').map((part, at) => (at === 0 ? part : html`_<wbr>${part}`));
-  return html`<code><bdi>${parts}</bdi></code>`;
-}
+/** A text that may break after `_`, and is copied unchanged. */
+const breaking = (value: string): Value =>
+  value.split('_').map((part, at) => (at === 0 ? part : html`_<wbr>${part}`));
+
+/** An id or a code. */
+export const code = (value: string): Html => html`<code><bdi>${breaking(value)}</bdi></code>`;
 
 /** Whether a browser can open an address. It takes the ids `.` and `..` of old records for folders. */
 export const isPage = (path: string): boolean => !/\/\.\.?(?:[/?]|$)/.test(path);
@@ -30,9 +32,22 @@ export const linkTo = (path: string, label: string): Html => link(path, text(lab
 /** An id that leads to its page. */
 export const idLink = (kind: string, id: string): Html => link(pathTo(kind, id), code(id));
 
-/** A link that looks like a button. It leads to a page that asks before it changes anything. */
-export const buttonTo = (path: string, label: string, isDanger = false): Html =>
-  html`<a class="button${isDanger && ' danger'}" href="${path}">${label}</a>\n`;
+/** A change that a page offers. Its button leads to a page that asks before it changes anything. */
+type Offer = readonly [id: AdminOperationId, path: string, label: string, isDanger?: 'danger'];
+
+/** The buttons of changes. A person without the role for one reads whom to ask for it. */
+export function offers({ may }: Visit, changes: readonly (Offer | false)[]): Html {
+  const offered = changes.filter((change) => change !== false);
+  const buttons = offered.map(
+    ([id, path, label, danger]) => may(id) && html`<a class="button ${danger}" href="${path}">${label}</a>\n`,
+  );
+  const others = offered.filter(([id]) => !may(id));
+  const asked = [...Map.groupBy(others, ([id]) => adminOperations[id].permission)].map(([role, left]) => {
+    const verbs = left.map(([, , label]) => label.toLowerCase()).join(' or ');
+    return html`<span class="hint">Ask ${role === 'SUPPORT' && 'SUPPORT or '}an ADMIN to ${verbs}.</span>\n`;
+  });
+  return html`<p class="actions">${buttons}${asked}</p>`;
+}
 
 /** A stored time. Its column or its label says that it is in UTC. */
 export function time(at: string | undefined, none: Value = '–'): Html {
@@ -74,7 +89,7 @@ export function table(
     (_, at) => rows.some((cells) => typeof cells[at] === 'number') && html` class="count"`,
   );
   const head = columns.map(
-    (column, at) => html`<th role="columnheader" scope="col"${kinds[at]}>${column}</th>`,
+    (column, at) => html`<th role="columnheader" scope="col"${kinds[at]}>${breaking(column)}</th>`,
   );
   const body = rows.map((cells) => {
     const row = cells.map((cell, at) => {

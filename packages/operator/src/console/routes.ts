@@ -7,7 +7,7 @@ import { createPaths } from '../admin/routes.ts';
 import { callbackPath } from '../identity/settings.ts';
 import { actions } from './actions.ts';
 import { pagesOf } from './confirm.ts';
-import { style } from './layout.ts';
+import { copyScript, style } from './layout.ts';
 import { auditPage, dataPage } from './pages/audit.ts';
 import { customerPage, receiptsPage, requestPage } from './pages/customers.ts';
 import { download, files } from './pages/downloads.ts';
@@ -68,6 +68,7 @@ export function createConsole(parts: ConsoleParts): (path: string) => Route | un
   });
   const fixed = new Map<string, Route>([
     style,
+    copyScript,
     ['/', { answer: toStart }],
     ['/console/sign-in', formRoute((exchange) => site.signIn(exchange))],
     ['/console/sign-in/start', atProvider((exchange) => site.startSignIn(exchange))],

@@ -18,7 +18,7 @@ import { requireRole } from '../admin/credentials.ts';
 import { notFound } from '../admin/refusals.ts';
 import { checkInput } from '../admin/request.ts';
 import { type IdentityProvider, SignInFailed } from '../identity/provider.ts';
-import { type Frame, type Page, pageHeaders, pageOf, refusalPage } from './layout.ts';
+import { type Frame, headersOf, type Page, pageOf, refusalPage } from './layout.ts';
 import { goingOnPage, signInPage, startOf, whyNotKept, whyNotSignedIn } from './pages/sign-in.ts';
 import {
   createSessions,
@@ -272,7 +272,7 @@ export class ConsoleSite {
   }
 
   #rendered(exchange: Exchange, page: Page, frame: Omit<Frame, 'environment'> = {}): string {
-    exchange.headers.push(...pageHeaders);
+    exchange.headers.push(...headersOf(page));
     return pageOf(page, { environment: this.#parts.store.environment, ...frame });
   }
 }

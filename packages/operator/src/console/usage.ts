@@ -27,7 +27,7 @@ function spanOf(title: string, unit: Span['unit'], count: number, nowMs: number)
 const colors = 6;
 const rest = 'other codes';
 
-/** The least height of refusals, so that a single one is visible. The highest bar has 100. */
+/** The least height of refusals, so that a single one is visible. The axis has 100. */
 const least = 1.5;
 
 interface Series {
@@ -73,29 +73,37 @@ function chart(span: Span, usage: readonly UsageCount[], ranked: readonly string
   if (series.length === 0)
     return html`<section class="chart">${heading}<p class="empty">No answers.</p></section>`;
   const totals = totalsBy(usage, ({ from }) => from);
-  const highest = Math.max(...starts.map((start) => totals.get(start) ?? 0));
-  const bars = starts.map((start, index) => barOf(series, start, index, highest, unit));
+  const top = topOf(Math.max(...starts.map((start) => totals.get(start) ?? 0)));
+  const bars = starts.map((start, index) => barOf(series, start, index, top, unit));
+  const scale = [top, top / 2, 0].map((count) => html`<span>${count.toLocaleString('en')}</span>`);
   const summary = series.map(({ code, total }) => `${total} ${code}`).join(', ');
   const ticks = starts.filter((_, index) => index % Math.ceil(starts.length / 6) === 0);
   return html`<section class="chart">${heading}
-<p class="hint">The highest ${unit} has ${plural(highest, 'answer')}.</p>
+<div class="plot"><p class="scale" aria-hidden="true">${scale}</p>
 <svg viewBox="0 0 ${starts.length * 10} 100" preserveAspectRatio="none" role="img"
 aria-label="${title}: ${summary}">${bars}</svg>
 <p class="axis" aria-hidden="true">${ticks.map((start) => html`<span>${labelOf(start, unit)}</span>`)}</p>
+</div>
 <ul class="legend">${series.map(
     ({ code, color, total }) => html`<li>${swatch(color)}${code} <b>${total.toLocaleString('en')}</b></li>`,
   )}</ul>
 ${numbersOf(span, series)}</section>`;
 }
 
+/** The highest number of the axis: its half is a whole number. */
+function topOf(highest: number): number {
+  const unit = 10 ** Math.floor(Math.log10(highest));
+  return [2, 4, 6, 8, 10].map((times) => times * unit).find((top) => top >= highest)!;
+}
+
 const swatch = (color: string) => html`<svg class="swatch" aria-hidden="true">
 <rect fill="var(--${color})" width="100%" height="100%"/></svg>`;
 
-function barOf(series: readonly Series[], start: string, index: number, highest: number, unit: Span['unit']) {
+function barOf(series: readonly Series[], start: string, index: number, most: number, unit: Span['unit']) {
   const present = series.filter(({ counts }) => counts.has(start));
   let top = 100;
   const parts = present.map(({ color, counts }) => {
-    const height = (counts.get(start)! / highest) * 100;
+    const height = (counts.get(start)! / most) * 100;
     const shown = Math.min(top, color === 'ok' ? height : Math.max(least, height));
     top -= shown;
     return html`<rect fill="var(--${color})" x="${index * 10 + 1}" y="${top.toFixed(1)}" width="8"
@@ -112,7 +120,7 @@ function labelOf(start: string, unit: Span['unit']): string {
 function numbersOf({ title, unit, starts }: Span, series: readonly Series[]): Html {
   const busy = starts.filter((start) => series.some(({ counts }) => counts.has(start))).toReversed();
   const rows = busy.map((start) => [
-    unit === 'hour' ? start.slice(0, 16).replace('T', ' ') : start.slice(0, 10),
+    html`<time datetime="${start}">${start.slice(0, unit === 'hour' ? 16 : 10).replace('T', ' ')}</time>`,
     ...series.map(({ counts }) => counts.get(start) ?? 0),
   ]);
   const columns = [unit === 'hour' ? 'Hour (UTC)' : 'Day (UTC)', ...series.map(({ code }) => code)];

@@ -11,6 +11,7 @@ import { byTest } from '../../../testkit/fixtures/fixture.ts';
 import { isLongRun } from '../../../testkit/fixtures/long-run.ts';
 import { launchChromium, needsChromium } from '../../../testkit/servers/chromium.ts';
 import { freePort } from '../../../testkit/servers/free-port.ts';
+import { keepKeysIn } from '../../../testkit/watch/logs.ts';
 import { consoleScene, fillUse, oidcOf, pagePaths } from './scene.ts';
 
 /** Both widths and both schemes. What axe finds in colors does not depend on the width. */
@@ -69,6 +70,37 @@ test('the console, for every reader', needsChromium, async (t) => {
     }
   });
 
+  await t.test('a new key is on one line of a phone, and copied exactly, also without scripts', async () => {
+    const { cookie } = await as('ADMIN');
+    const [name = '', value = ''] = cookie.split('=');
+    for (const javaScriptEnabled of [true, false]) {
+      await using context = await browser.newContext({ ...looks[0], javaScriptEnabled });
+      await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: address });
+      await context.addCookies([{ name, value, url: `${address}/console` }]);
+      const page = await context.newPage();
+      const form = await page.goto(`${address}/console/keys/KEY_0/rotate`);
+      assert.doesNotMatch(form?.headers()['content-security-policy'] ?? '', /script-src/);
+      await page.getByLabel('Reason').fill('why');
+      const answer = page.waitForResponse((response) => response.request().method() === 'POST');
+      await page.getByRole('button', { name: 'Rotate the key' }).click();
+      assert.match(
+        (await answer).headers()['content-security-policy'] ?? '',
+        /^default-src 'none'; script-src 'self'; style-src/,
+      );
+      const key = (await page.locator('.secret').textContent()) ?? '';
+      keepKeysIn(key);
+      assert.match(key, /^pn_test_\w{49}$/);
+      assert.equal(await page.locator('#copy').isVisible(), javaScriptEnabled);
+      if (javaScriptEnabled) {
+        await page.getByRole('button', { name: 'Copy the key' }).click();
+        await page.getByRole('button', { name: 'Copied' }).waitFor();
+        assert.equal(await page.evaluate('navigator.clipboard.readText()'), key);
+        assert.equal(await page.evaluate(linesOfKey), 1);
+        assert.deepEqual(await faultsOf(page, looks[0].viewport.width), []);
+      }
+    }
+  });
+
   await t.test('by keyboard and without scripts: sign in, see why, revoke the key', async () => {
     const page = await pageWithoutScripts(browser);
     await page.goto(`${address}/console/partners/closed`);
@@ -103,6 +135,13 @@ test('the console, for every reader', needsChromium, async (t) => {
   });
 });
 
+/** A rectangle for each line of the text. */
+const linesOfKey = `(() => {
+  const range = document.createRange();
+  range.selectNodeContents(document.querySelector('.secret'));
+  return range.getClientRects().length;
+})()`;
+
 async function pageWithoutScripts(browser: Browser): Promise<Page> {
   const page = await browser.newPage({ javaScriptEnabled: false, viewport: looks[1].viewport });
   page.setDefaultTimeout(30_000);
@@ -124,7 +163,18 @@ interface Violation {
   readonly nodes: readonly { readonly target: readonly string[] }[];
 }
 
-/** What axe finds, by rule and selector, and whether the page is too wide. */
+/** What is too high or too small for fingers. A link in a sentence may be. */
+const faultsOnPhone = `(() => {
+  const header = document.querySelector('header').offsetHeight;
+  const pressed = 'a:not(.skip), button, input:not([type=hidden], .check *), select, summary, .check';
+  const small = [...document.querySelectorAll(pressed)].filter((one) => {
+    const isInSentence = one.matches('a') && one.parentElement.textContent.trim() !== one.textContent.trim();
+    return one.checkVisibility() && one.getBoundingClientRect().height < 44 && !isInSentence;
+  });
+  return [...(header > 110 ? ['header: ' + header] : []), ...small.map((one) => 'small: ' + one.outerHTML)];
+})()`;
+
+/** What axe finds, by rule and selector, whether the page is too wide, and what does not fit a phone. */
 async function faultsOf(page: Page, width: number): Promise<string[]> {
   await page.evaluate(axe.source);
   const found = await page.evaluate<{ violations: Violation[] }>(`axe.run({ resultTypes: ['violations'] })`);
@@ -132,6 +182,7 @@ async function faultsOf(page: Page, width: number): Promise<string[]> {
   return [
     ...found.violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`)),
     ...(widest > width ? [`${widest} pixels wide`] : []),
+    ...(width < 640 ? await page.evaluate<string[]>(faultsOnPhone) : []),
   ];
 }
 

@@ -2,7 +2,6 @@
 import { html } from '../html.ts';
 import type { Page } from '../layout.ts';
 import {
-  buttonTo,
   code,
   downloads,
   facts,
@@ -11,6 +10,7 @@ import {
   idLink,
   linkTo,
   mark,
+  offers,
   pager,
   pathTo,
   time,
@@ -20,7 +20,7 @@ import { meaningOf } from '../usage.ts';
 import type { Visit } from '../visit.ts';
 
 export async function customerPage(visit: Visit): Promise<Page> {
-  const { call, may, query, ids, reads } = visit;
+  const { call, query, ids, reads } = visit;
   const customer_id = ids.customer_id!;
   const { grants, cursor: moreGrants } = await call('listGrants', {
     query: { customer_id, limit: 25, cursor: query.grants },
@@ -36,8 +36,10 @@ export async function customerPage(visit: Visit): Promise<Page> {
     title: `Customer ${customer_id}`,
     body: html`<h1>Customer ${code(customer_id)}</h1>
 ${isErased && facts([['State', 'Erased. What is listed here is newer, or a receipt.']])}
-<p class="actions">${may('revokeGrants') && buttonTo(`${path}/revoke-grants`, 'Revoke all grants', true)}
-${may('eraseCustomer') && buttonTo(`${path}/erase`, 'Erase', true)}</p>
+${offers(visit, [
+  ['revokeGrants', `${path}/revoke-grants`, 'Revoke all grants', 'danger'],
+  ['eraseCustomer', `${path}/erase`, 'Erase', 'danger'],
+])}
 <h2>Grants</h2>
 ${grantTable(visit, grants, 'customer', 'No grant: no partner can read the balances. Is the id complete?')}
 ${pager(path, query, 'grants', moreGrants)}

@@ -2,7 +2,7 @@
 import { notFound } from '../../admin/refusals.ts';
 import { html } from '../html.ts';
 import type { Page } from '../layout.ts';
-import { buttonTo, code, facts, idLink, linkTo, mark, pager, pathTo, table, text, time } from '../parts.ts';
+import { code, facts, idLink, linkTo, mark, offers, pager, pathTo, table, text, time } from '../parts.ts';
 import { auditTable, grantTable, keyTable } from '../tables.ts';
 import { usageOf } from '../usage.ts';
 import type { Visit } from '../visit.ts';
@@ -31,7 +31,7 @@ ${pager('/console', query, 'cursor', cursor)}`,
 }
 
 export async function partnerPage(visit: Visit): Promise<Page> {
-  const { call, may, query, ids } = visit;
+  const { call, query, ids } = visit;
   const id = ids.id!;
   const { partner } = await call('getPartner', { path: { id } });
   const { keys, cursor: moreKeys } = await call('listKeys', {
@@ -54,10 +54,12 @@ ${facts([
   ['Created (UTC)', time(partner.created_at)],
   ['Disabled (UTC)', partner.disabled_at && time(partner.disabled_at)],
 ])}
-<p class="actions">${may('putKey') && buttonTo(`${path}/create-key`, 'Create a key')}
-${may('putPartner') && buttonTo(`${path}/rename`, 'Rename')}
-${isDisabled && may('enablePartner') && buttonTo(`${path}/enable`, 'Enable')}
-${!isDisabled && may('disablePartner') && buttonTo(`${path}/disable`, 'Disable', true)}</p>
+${offers(visit, [
+  ['putKey', `${path}/create-key`, 'Create a key'],
+  ['putPartner', `${path}/rename`, 'Rename'],
+  isDisabled && ['enablePartner', `${path}/enable`, 'Enable'],
+  !isDisabled && ['disablePartner', `${path}/disable`, 'Disable', 'danger'],
+])}
 <h2>Why was it refused?</h2>
 ${isDisabled && html`<p class="errors">The partner is disabled: all of its keys are refused.</p>`}
 ${refusals}
@@ -76,7 +78,7 @@ ${auditTable(entries, 'No change of this partner is in the audit log. Older vers
 }
 
 export async function keyPage(visit: Visit): Promise<Page> {
-  const { call, may, ids } = visit;
+  const { call, ids } = visit;
   const { key } = await call('getKey', { path: ids });
   const { partner } = await call('getPartner', { path: { id: key.partner_id } });
   const { entries } = await call('listAudit', { query: { target: key.id, limit: 10 } });
@@ -99,8 +101,10 @@ ${facts([
   ['Expires (UTC)', time(key.expires_at, 'never')],
   ['Revoked (UTC)', key.revoked_at && time(key.revoked_at)],
 ])}
-<p class="actions">${isActive && may('putKey') && buttonTo(`${path}/rotate`, 'Rotate')}
-${key.revoked_at === undefined && may('revokeKey') && buttonTo(`${path}/revoke`, 'Revoke', true)}</p>
+${offers(visit, [
+  isActive && ['putKey', `${path}/rotate`, 'Rotate'],
+  key.revoked_at === undefined && ['revokeKey', `${path}/revoke`, 'Revoke', 'danger'],
+])}
 <h2>Why was it refused?</h2>
 ${refusals}
 <h2>Answers</h2>

@@ -171,8 +171,8 @@ export const handlers = {
     const receipt = await receiptOfRequest(store, path.request_id!);
     if (receipt !== undefined) return { body: { receipt } };
     throw notFound(
-      'No receipt has this id. Requests for balances and refused requests for brands leave one, until it is ' +
-        `pruned; a flood of refusals leaves ${refusalsPerMinute} a minute. Search the log of ` +
+      'No receipt has this id. Requests for balances and refused requests for brands leave one, until it ' +
+        `is pruned; a flood of refusals leaves ${refusalsPerMinute} a minute. Search the log of ` +
         '"partner-network serve" for request_id. The log of "partner-network admin" has batches and changes.',
     );
   },

@@ -98,7 +98,7 @@ async function measureServers({ store, partners, limiters, pids }: Stage, second
   }));
   const writeUsage = () => store.recordUsage(counts).then(() => counts.length);
   const decide = async (index: number) => {
-    const { source } = await limiters[index]!.admit(`partner-${index}`);
+    const { source } = await limiters[index]!.admit(`partner-${index}`, 10_000);
     if (source === 'local') await wait(1);
     return source === 'redis';
   };

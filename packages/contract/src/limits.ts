@@ -34,6 +34,9 @@ export const amount = { min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEG
 
 export const brandsPerSecond = 50;
 
+/** The requests per second that can be set for a partner, and as the default of a listing. */
+export const ratePerSecond = { min: 1, max: 10_000 } as const;
+
 /** Receipts of refused lists that one key and code leave in a minute, on each instance. */
 export const refusalsPerMinute = 60;
 

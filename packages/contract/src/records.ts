@@ -5,7 +5,8 @@ import { amount, lengths } from './limits.ts';
 
 /** The part of JSON Schema that the records use. */
 export interface FieldSchema {
-  readonly type: string;
+  /** A list if null may be sent, too: an optional field that is null counts as absent. */
+  readonly type: string | readonly [string, 'null'];
   readonly description?: string;
   readonly enum?: readonly string[];
   readonly format?: string;

@@ -38,6 +38,7 @@ const ends: Readonly<Record<string, readonly string[]>> = {
   admin: ['--port 8090'],
   roles: ['--json'],
   ready: ['--ops-port 9091', '--wait 60'],
+  'partners limit': ['PARTNER_1 --brands 20', 'PARTNER_1 --brands default --balances 100'],
   'keys create': ['--partner PARTNER_1 --scope BRANDS_READ'],
   'admin-keys create': ['--name support-ana --role SUPPORT', '--name balances-feed --role INGEST --json'],
   'grants revoke': ['GRANT_1', '--customer CUSTOMER_1 --all'],
@@ -106,6 +107,7 @@ const files: Readonly<Record<string, readonly Entry[][]>> = {
       disablePartner: ['partners disable', "Refuse all of a partner's keys"],
       enablePartner: ['partners enable', "Accept a disabled partner's keys again"],
       renamePartner: ['partners rename', 'Change the name of a partner'],
+      limitPartner: ['partners limit', "Set or remove a partner's own rate limits"],
     }),
     from(() => import('@partner-network/operator/commands/keys'), {
       createKey: ['keys create', 'Create an API key, which is shown only once'],

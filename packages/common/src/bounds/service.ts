@@ -1,4 +1,4 @@
-import { cursorLifetimeHours } from '@partner-network/contract/limits';
+import { cursorLifetimeHours, ratePerSecond } from '@partner-network/contract/limits';
 
 export const serveBounds = {
   /** Most workers of a supervisor. */
@@ -23,7 +23,7 @@ export const limiterBounds = {
   /** Window in which admissions are counted. The specification's rate is per second. */
   rateWindowMs: 1_000,
   /** Highest rate that can be set. A partner's admissions take 8 bytes for each request of the rate. */
-  mostRatePerSecond: 10_000,
+  mostRatePerSecond: ratePerSecond.max,
   /** Partners in memory. If there are more, idle ones are removed. */
   sweepPartners: 1_024,
   /** Time that Redis has for a reply. After it the instance decides by itself. */

@@ -13,7 +13,7 @@ import {
 } from '../operations.ts';
 import type { AdminRole } from '../permissions.ts';
 import { type FieldSchema, type RecordSchema, text, time } from '../records.ts';
-import { type AdminRecordName, grantStatuses, partnerName, scopeList } from './records.ts';
+import { type AdminRecordName, grantStatuses, ownRates, partnerName, scopeList } from './records.ts';
 
 export const adminBasePath = '/admin/v1';
 
@@ -172,6 +172,18 @@ export const adminOperations = {
   listPartners: list('/partners', 'partners', 'Partner', 'List partners'),
   getPartner: get(partner, 'Get a partner'),
   putPartner: put(partner, 'Create or rename a partner', [fields(['name'], { name: partnerName })]),
+  putLimits: {
+    ...operation(
+      'PUT',
+      'ADMIN',
+      { ...partner, path: `${partner.path}/limits`, bodies: [fields([], ownRates(['integer', 'null']))] },
+      "Set a partner's own rate limits",
+      [404],
+    ),
+    description:
+      'Sets the rate limits of a partner, in force within 1 second. Null or an absent field means the ' +
+      'default. The same request again changes nothing.',
+  },
   disablePartner: change(partner, 'disable', 'SUPPORT', 'Refuse all keys of a partner', [404]),
   enablePartner: change(partner, 'enable', 'ADMIN', 'Accept the keys of a disabled partner again', [404]),
 

@@ -1,5 +1,5 @@
 /** The records of the administrative API as JSON Schema. Grants, audit entries and receipts are as stored. */
-import { adminLimits, lengths, refusalsPerMinute } from '../limits.ts';
+import { adminLimits, lengths, ratePerSecond, refusalsPerMinute } from '../limits.ts';
 import { ref } from '../openapi/document.ts';
 import { listings } from '../operations.ts';
 import { scopes } from '../permissions.ts';
@@ -15,6 +15,14 @@ const count = (description: string): FieldSchema => ({ type: 'integer', minimum:
 
 /** A new name of a partner. */
 export const partnerName: FieldSchema = { ...text(lengths.partnerName, 'Not blank.'), pattern: visible };
+
+/** A partner's own rate limits, by listing. */
+export const ownRates = (type: FieldSchema['type']) => ({
+  brands: { type, ...rate, description: 'List-brands requests per second.' },
+  balances: { type, ...rate, description: 'List-balances requests per second.' },
+});
+
+const rate = { minimum: ratePerSecond.min, maximum: ratePerSecond.max };
 
 export const scopeList: FieldSchema = {
   type: 'array',
@@ -54,6 +62,11 @@ export const adminRecords = {
       name: text(lengths.partnerName),
       created_at: time('Time of creation.'),
       disabled_at: time('Time since which all keys of the partner are refused. Absent if they are not.'),
+      limits: {
+        type: 'object',
+        description: 'Its own rate limits. Where it has none, the default of the service applies.',
+        properties: ownRates('integer'),
+      },
     },
   },
   Key: {

@@ -7,7 +7,7 @@ import type { Scope } from '@partner-network/contract/permissions';
 import type { Exchange } from '@partner-network/http/handle';
 import { refusal } from '@partner-network/http/refusal';
 import { environmentOfAdminKey } from '@partner-network/service/auth';
-import type { AuditAction, Author, ImportKind, Store } from '@partner-network/store/port';
+import type { AuditAction, Author, ImportKind, Limits, Store } from '@partner-network/store/port';
 import { rejection } from '../ingest/rejections.ts';
 import { putGrant, revokeGrant, withRevocations } from '../operations/grants.ts';
 import {
@@ -19,7 +19,7 @@ import {
   requireKey,
   revoke,
 } from '../operations/keys.ts';
-import { putPartner, requirePartner, switchPartner } from '../operations/partners.ts';
+import { limitPartner, putPartner, requirePartner, switchPartner } from '../operations/partners.ts';
 import type { BatchSender } from './batch-sender.ts';
 import type { Caller } from './credentials.ts';
 import {
@@ -107,6 +107,11 @@ export const handlers = {
   putPartner: async ({ store, path, body, by }) => {
     const { isNew, partner } = await putPartner(store, path.id!, String(body.name), by('partners create'));
     return created(isNew, { partner });
+  },
+  putLimits: async ({ store, path, body, by }) => {
+    const { brands = null, balances = null } = body as Limits;
+    const partner = await limitPartner(store, path.id!, { brands, balances }, by('partners limit'));
+    return { body: { partner } };
   },
   disablePartner: switching(true),
   enablePartner: switching(false),

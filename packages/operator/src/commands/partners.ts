@@ -1,13 +1,16 @@
 import type { Command } from '@partner-network/common/command-line/command';
 import {
+  addedIn,
   optional,
   Problem,
   plainText,
   type Reader,
   required,
+  wholeNumber,
 } from '@partner-network/common/command-line/options';
 import { newId } from '@partner-network/common/ids';
-import { lengths } from '@partner-network/contract/limits';
+import { lengths, ratePerSecond } from '@partner-network/contract/limits';
+import type { ListingName } from '@partner-network/contract/operations';
 import { toCreate } from '@partner-network/store/address';
 import * as operations from '../operations/partners.ts';
 import { changing, explainConflict, listReport, newIdOf, onDatabase, takesEffect } from './database.ts';
@@ -37,6 +40,7 @@ export const listPartners = onDatabase({
       ID: ({ id }) => id,
       NAME: ({ name }) => name,
       CREATED: ({ created_at }) => created_at,
+      LIMITS: (partner) => (partner.limits === undefined ? 'default' : operations.limitsInWords(partner)),
       STATUS: ({ disabled_at }) => (disabled_at === undefined ? 'enabled' : `disabled ${disabled_at}`),
     });
   },
@@ -62,6 +66,24 @@ function switching(isDisabled: boolean): Command {
 
 export const disablePartner = switching(true);
 export const enablePartner = switching(false);
+
+const ownRate: Reader<number | null> = (text) => (text === 'default' ? null : wholeRate(text));
+const wholeRate = wholeNumber(ratePerSecond.min, ratePerSecond.max);
+const limitOf = (listing: ListingName) =>
+  optional('N|default', ownRate, `list-${listing} requests per second, at most ${ratePerSecond.max}`);
+
+export const limitPartner = changing('partners limit', {
+  arguments: [{ name: 'ID', help: 'id of the partner' }],
+  options: addedIn('0.3.0', { brands: limitOf('brands'), balances: limitOf('balances') }),
+  conflicts: ({ brands, balances }) =>
+    brands === undefined && balances === undefined ? ['Give --brands or --balances, or both.'] : [],
+  run: async ({ store, values: { brands, balances }, words: [id = ''], by }) => {
+    const given = { ...(brands !== undefined && { brands }), ...(balances !== undefined && { balances }) };
+    const partner = await operations.limitPartner(store, id, given, by);
+    const limits = operations.limitsInWords(partner);
+    return { value: partner, text: `Partner ${id} has these limits a second: ${limits}. ${takesEffect}` };
+  },
+});
 
 export const renamePartner = changing('partners rename', {
   arguments: [

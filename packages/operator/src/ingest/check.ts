@@ -58,7 +58,7 @@ export function createChecker(schema: RecordSchema, { watched = [], ignored = []
 }
 
 function ruleOf(schema: FieldSchema): Rule {
-  if (schema.type === 'integer') return integerRule(schema);
+  if ([schema.type].flat().includes('integer')) return integerRule(schema);
   if (schema.type === 'object') return stringMapRule(schema);
   if (schema.type === 'array') return listRule(schema);
   return stringRule(schema);
@@ -111,8 +111,8 @@ function integerRule(schema: FieldSchema): Rule {
     // Plain digits that JavaScript would round are an integer out of range; 1.0, 1e3 and -0 are not integers.
     const isNumber = value instanceof InexactNumber || typeof value === 'number';
     const digits = isNumber ? String(value instanceof InexactNumber ? value.source : value) : '';
-    if (!/^-?[1-9][0-9]*$/.test(digits)) return reject(rejections, rejection('EXPECTED_INTEGER', field));
-    if (digits.startsWith('-')) return reject(rejections, rejection('VALUE_TOO_LOW', field, { min }));
+    if (!/^(0|-?[1-9][0-9]*)$/.test(digits)) return reject(rejections, rejection('EXPECTED_INTEGER', field));
+    if (Number(digits) < min) return reject(rejections, rejection('VALUE_TOO_LOW', field, { min }));
     return reject(rejections, rejection('VALUE_TOO_HIGH', field, { max }));
   };
 }

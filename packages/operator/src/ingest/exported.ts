@@ -3,7 +3,7 @@ import { commandLineBounds } from '@partner-network/common/bounds/common';
 import { ingestBounds } from '@partner-network/common/bounds/operator';
 import { isDots } from '@partner-network/common/text';
 import { toTime } from '@partner-network/common/times';
-import { adminRecords, partnerName } from '@partner-network/contract/admin/records';
+import { adminRecords, ownRates, partnerName } from '@partner-network/contract/admin/records';
 import { type Environment, environments } from '@partner-network/contract/environments';
 import { lengths } from '@partner-network/contract/limits';
 import { scopes } from '@partner-network/contract/permissions';
@@ -21,6 +21,8 @@ const checkPartner = createChecker({
     name: partnerName,
   },
 });
+
+const checkLimits = createChecker({ required: [], properties: ownRates('integer') });
 
 const checkKey = createChecker({
   required: ['id', 'digest', 'last_four', 'created_at'],
@@ -41,10 +43,12 @@ export function readPartner(
   value: unknown,
   environment: Environment,
 ): { record: PartnerWithKeys; rejections: Rejection[] } {
-  const { keys = [], ...rest } = Object(value) as { keys?: unknown };
+  const { keys = [], limits = {}, ...rest } = Object(value) as { keys?: unknown; limits?: unknown };
   const { fields, rejections } = checkPartner(typeof value === 'object' ? rest : value);
   // A key belongs to one environment forever.
   const { environment: stamped, ...partner } = fields;
+  const { fields: own, rejections: ofLimits } = checkLimits(limits);
+  rejections.push(...inside('limits', ofLimits));
   if (isDots(fields.id)) rejections.push(dotsRejection('id'));
   if (stamped !== undefined && stamped !== environment) {
     rejections.push(rejection('INVALID_ENUM_VALUE', 'environment', { allowed: environment }));
@@ -52,16 +56,19 @@ export function readPartner(
   if (!Array.isArray(keys))
     return { record: {} as PartnerWithKeys, rejections: [keysRejection, ...rejections] };
   const read = keys.map(readKey);
-  for (const [index, { rejections: ofKey }] of read.entries()) {
-    for (const rejection of ofKey) {
-      const field = rejection.field === undefined ? `keys.${index}` : `keys.${index}.${rejection.field}`;
-      rejections.push({ ...rejection, field });
-    }
-  }
+  for (const [index, key] of read.entries()) rejections.push(...inside(`keys.${index}`, key.rejections));
   return {
-    record: { ...partner, keys: read.map(({ key }) => key) } as unknown as PartnerWithKeys,
+    record: { ...partner, limits: own, keys: read.map(({ key }) => key) } as unknown as PartnerWithKeys,
     rejections,
   };
+}
+
+/** Rejections of what is in a field, with its name before theirs. */
+function inside(name: string, rejections: readonly Rejection[]): Rejection[] {
+  return rejections.map(({ field, ...rejection }) => ({
+    ...rejection,
+    field: field === undefined ? name : `${name}.${field}`,
+  }));
 }
 
 const keysRejection = rejection('INVALID_ENUM_VALUE', 'keys', { allowed: 'a list of keys' });

@@ -1,5 +1,6 @@
 /** What a change of a partner means, for the command line and for the administrative API. */
 import { toTime } from '@partner-network/common/times';
+import { listings } from '@partner-network/contract/operations';
 import { AlreadyExists, type Author, type Partner, type Store } from '@partner-network/store/port';
 import { findPersonalData } from '../ingest/personal-data.ts';
 import { Missing } from './errors.ts';
@@ -59,6 +60,23 @@ export async function switchPartner(
   await requirePartner(store, id);
   await store.setPartnerDisabled(id, isDisabled ? toTime(Date.now()) : undefined, by);
   return requirePartner(store, id);
+}
+
+/** Safe to repeat. Null stands for the default, and an absent limit stays. */
+export async function limitPartner(
+  store: Store,
+  id: string,
+  limits: Parameters<Store['limitPartner']>[1],
+  by: Author,
+): Promise<Partner> {
+  await requirePartner(store, id);
+  await store.limitPartner(id, limits, by);
+  return requirePartner(store, id);
+}
+
+/** Such as "brands 20, balances default": requests per second. */
+export function limitsInWords({ limits = {} }: Partner): string {
+  return listings.map(({ name }) => `${name} ${limits[name] ?? 'default'}`).join(', ');
 }
 
 /** Leaves out a name that looks like personal data: audit entries cannot be deleted. */

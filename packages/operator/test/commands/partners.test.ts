@@ -31,7 +31,7 @@ test('disables and enables a partner, and disabling twice keeps the time of the 
   assert.deepEqual(await line.json('partners disable acme'), disabled);
   assert.deepEqual(await line.json('partners list'), [disabled]);
   const { stdout, stderr } = await line.run('partners list');
-  assert.match(stdout, /^ID +NAME +CREATED +STATUS\nacme +Acme +\S+ +disabled \S+\n$/);
+  assert.match(stdout, /^ID +NAME +CREATED +LIMITS +STATUS\nacme +Acme +\S+ +default +disabled \S+\n$/);
   assert.equal(stderr, '');
   for (const _ of ['first', 'again']) assert.deepEqual(await line.json('partners enable acme'), created);
 });
@@ -41,6 +41,39 @@ test('renames a partner; a second time changes nothing', async (t) => {
   const created = await line.json<Partner>('partners create --name Acme --id acme');
   for (const _ of ['first', 'again'])
     assert.deepEqual(await line.json('partners rename acme Ächme'), { ...created, name: 'Ächme' });
+});
+
+test("sets and removes a partner's own limits; a flag that is not given changes nothing", async (t) => {
+  const line = commandLine(t);
+  const created = await line.json<Partner>('partners create --name Acme --id acme');
+  for (const [flags, limits] of [
+    ['--brands 20', { brands: 20 }],
+    ['--balances 10000', { brands: 20, balances: 10_000 }],
+    ['--balances 10000', { brands: 20, balances: 10_000 }],
+    ['--brands default', { balances: 10_000 }],
+  ] as const) {
+    assert.deepEqual(await line.json(`partners limit acme ${flags}`), { ...created, limits });
+  }
+  assert.match((await line.run('partners list')).stdout, / brands default, balances 10000 +enabled\n$/);
+  const { stdout } = await line.run('partners limit acme --balances default --brands 1');
+  assert.match(
+    stdout,
+    /^Partner acme has these limits a second: brands 1, balances default\. This takes effect /,
+  );
+  await line.run('partners limit acme --brands default');
+  assert.deepEqual(await line.json('partners list'), [created]);
+  const entries = await line.json<{ details: object }[]>('audit list --action', 'partners limit');
+  assert.equal(entries.length, 5);
+  assert.deepEqual(entries[0]!.details, { from: { brands: 1 }, to: {} });
+  await line.fails(['partners', 'limit', 'nobody', '--brands', '1'], 1, /no partner nobody/);
+  for (const [flags, problem] of [
+    ['', /Give --brands or --balances/],
+    ...['0', '10001', '1.5', 'none'].map(
+      (rate) => [`--brands ${rate}`, /whole number from 1 to 10000/] as const,
+    ),
+  ] as const) {
+    await line.fails(`partners limit acme ${flags}`.trim().split(' '), 2, problem);
+  }
 });
 
 test('a stored id that no address can name works as before, and no import brings one', async (t) => {

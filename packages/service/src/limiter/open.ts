@@ -10,7 +10,7 @@ type ByOperation<T> = Readonly<Partial<Record<ListingName, T>>>;
 
 interface LimiterConfig {
   readonly environment: Environment;
-  /** Requests per second. An operation with rate 0 is not limited. */
+  /** Requests per second of partners without a rate of their own; 0 is unlimited. */
   readonly rates: ByOperation<number>;
   /** Lowest number of instances to assume, whatever Redis reports. */
   readonly instances?: number;
@@ -20,17 +20,20 @@ interface LimiterConfig {
   readonly admit?: Decide | undefined;
 }
 
-export type Decide = (operation: ListingName, partnerId: string) => Promise<Decided>;
+export type Decide = (operation: ListingName, partnerId: string, rate: number) => Promise<Decided>;
 
 export async function openLimiters(config: LimiterConfig, log: Logger) {
   const { environment, rates, instances = 1, redis, admit } = config;
-  const limited = Object.entries(rates).filter(([, rate]) => rate > 0) as [ListingName, number][];
-  const needsRedis = redis !== undefined && limited.length > 0;
   // A process without Redis does not load it.
-  const shared = needsRedis ? await import('./redis/link.ts') : undefined;
+  const shared = redis && (await import('./redis/link.ts'));
   const link = await shared?.openRedisLink(redis!, environment, instances, log);
-  const opened = limited.map(([operation, rate]): NamedLimiter => {
-    if (admit) return [operation, { ratePerSecond: rate, tallies: [], admit: (id) => admit(operation, id) }];
+  const opened = (Object.entries(rates) as [ListingName, number][]).map(([operation, rate]): NamedLimiter => {
+    if (admit) {
+      return [
+        operation,
+        { ratePerSecond: rate, tallies: [], admit: (...about) => admit(operation, ...about) },
+      ];
+    }
     const limiter = link && shared?.createRedisLimiter(link, environment, operation, rate);
     return [operation, limiter ?? createMemoryLimiter(rate)];
   });

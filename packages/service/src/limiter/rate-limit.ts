@@ -1,10 +1,14 @@
 /** Limits the rate of each partner, in the memory of this process. */
 import { limiterBounds } from '@partner-network/common/bounds/service';
 import { errorRecord } from '@partner-network/contract/errors';
+import type { ListingName } from '@partner-network/contract/operations';
 import { Refusal } from '@partner-network/http/refusal';
+import type { KeyOnFile } from '@partner-network/store/port';
 
 export interface Decision {
   readonly isAdmitted: boolean;
+  /** Number of admissions in the last second, with this one. */
+  readonly admitted: number;
   /** Number of further requests that would be admitted now. */
   readonly left: number;
   /** Milliseconds until `left` grows by one, because an admission no longer counts. */
@@ -27,9 +31,10 @@ interface Tally {
 
 /** Limits each partner's admissions in any span of one second. A refused request does not count. */
 export interface Limiter {
+  /** The default, for partners without a rate of their own; 0 is unlimited. */
   readonly ratePerSecond: number;
   readonly tallies: readonly Readonly<Tally>[];
-  admit(partnerId: string): Promise<Decided> | Decided;
+  admit(partnerId: string, ratePerSecond: number): Promise<Decided> | Decided;
 }
 
 export function tallyOf(source: Source): Tally {
@@ -45,13 +50,13 @@ export function counted(tally: Tally, decision: Decision): Decided {
 /** Counts the request against its partner's rate, and adds the rate headers. Throws a 429 if it is over. */
 export async function admit(
   limiter: Limiter | undefined,
-  policy: string,
-  partnerId: string,
+  policy: ListingName,
+  { partnerId, limits }: Pick<KeyOnFile, 'partnerId' | 'limits'>,
   headers: string[],
 ): Promise<void> {
-  if (limiter === undefined) return;
-  const rate = limiter.ratePerSecond;
-  const { isAdmitted, left, untilMoreMs } = await limiter.admit(partnerId);
+  const rate = limits[policy] ?? limiter?.ratePerSecond ?? 0;
+  if (limiter === undefined || rate === 0) return;
+  const { isAdmitted, left, untilMoreMs } = await limiter.admit(partnerId, rate);
   const seconds = Math.ceil(untilMoreMs / 1_000);
   headers.push('RateLimit-Policy', `"${policy}";q=${rate};w=${limiterBounds.rateWindowMs / 1_000}`);
   headers.push('RateLimit', `"${policy}";r=${left};t=${seconds}`);
@@ -72,9 +77,9 @@ export function createMemoryLimiter(ratePerSecond: number, nowMs: () => number =
   return {
     ratePerSecond,
     tallies: [tally],
-    admit(partnerId: string) {
+    admit(partnerId: string, rate: number) {
       const now = nowMs();
-      return counted(tally, decide(partners.of(partnerId, now), ratePerSecond, now));
+      return counted(tally, decide(partners.of(partnerId, now), rate, now));
     },
   } satisfies Limiter;
 }
@@ -114,10 +119,11 @@ export function decide(admissions: Admissions, limit: number, now: number): Deci
   removeExpired(admissions, now);
   const isAdmitted = admissions.length < limit;
   if (isAdmitted) admissions.push(now);
-  // Redis may have admitted more than the limit here. The surplus has to expire first.
+  // The limit may have been higher, and Redis may have admitted more. The surplus has to expire first.
   const over = Math.max(0, admissions.length - limit);
   return {
     isAdmitted,
+    admitted: admissions.length,
     left: Math.max(0, limit - admissions.length),
     // In this order rounding cannot make the result longer than the window.
     untilMoreMs: limiterBounds.rateWindowMs - (now - admissions[over]!),

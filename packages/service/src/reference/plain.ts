@@ -130,7 +130,7 @@ function boundsOf(schema: FieldSchema): string[] {
   const { type, format, minimum, minLength, maxProperties, items } = schema;
   if (items?.enum !== undefined) return [`list of ${items.enum.join(', ')}`];
   if (schema.enum !== undefined) return [schema.enum.join(' or ')];
-  const bounds = [format === 'date-time' ? 'date and time' : type];
+  const bounds = [format === 'date-time' ? 'date and time' : [type].flat().join(' or ')];
   if (schema.maximum !== undefined) bounds.push(`${minimum} to ${schema.maximum}`);
   if (minLength !== undefined) {
     const { maxLength } = schema;

@@ -45,7 +45,7 @@ export function listingRoute(parts: PipelineParts, keyCache: KeyCache, listing: 
     requireValid(key, nowMs());
     journal.noteUse(key.id, nowMs());
     requireScope(key, operation.permission);
-    await admit(limiter, operation.name, key.partnerId, exchange.headers);
+    await admit(limiter, operation.name, key, exchange.headers);
 
     const parameters = parseParameters(operation, exchange.query);
     const filters = boundNames.map((name) => parameters[name]);

@@ -124,15 +124,15 @@ const placeholderImage = readFileSync(new URL('../../assets/brand-placeholder.pn
 /** Every path of the public address. Built apart from listening, so that tests build the same service. */
 export function createApp(parts: PipelineParts & Surroundings): ReadonlyMap<string, Route> {
   const keyCache = createKeyCache();
-  const limiters = Object.entries(parts.limiters);
-  const rates = Object.fromEntries(limiters.map(([name, { ratePerSecond }]) => [name, ratePerSecond]));
+  const rates = Object.entries(parts.limiters).map(([name, { ratePerSecond }]) => [name, ratePerSecond]);
+  const limited = Object.fromEntries(rates.filter(([, rate]) => rate !== 0));
   return new Map<string, Route>([
     ...listings.map((listing): [string, Route] => [
       listing.operation.path,
       listingRoute(parts, keyCache, listing),
     ]),
     ['/assets/brand-placeholder.png', imageRoute],
-    ...referenceRoutes(parts, rates),
+    ...referenceRoutes(parts, limited),
   ]);
 }
 

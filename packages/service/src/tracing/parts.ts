@@ -29,9 +29,9 @@ export function tracedParts<P extends { store: Reads; limiters: Partial<Record<s
 function tracedLimiter(limiter: Limiter): Limiter {
   return {
     ...limiter,
-    admit: (partnerId) =>
+    admit: (...about) =>
       traced('limiter admit', 'internal', {}, async () => {
-        const decision = await limiter.admit(partnerId);
+        const decision = await limiter.admit(...about);
         note({
           'partner_network.limiter.outcome': decision.isAdmitted ? 'admitted' : 'refused',
           'partner_network.limiter.source': decision.source,

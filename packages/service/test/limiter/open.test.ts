@@ -9,12 +9,8 @@ import { parseRedisUrl } from '../../src/limiter/redis/url.ts';
 
 const { log } = watchedLog();
 
-test('without a rate, no limiter, metric or connection to Redis exists', async () => {
-  const redis = parseRedisUrl('redis://127.0.0.1:1')!;
-  const opened = await openLimiters(
-    { environment: 'sandbox', rates: { brands: 0, balances: 0 }, redis },
-    log,
-  );
+test('without a listing, no limiter or metric exists', async () => {
+  const opened = await openLimiters({ environment: 'sandbox', rates: {} }, log);
   assert.deepEqual([opened.limiters, opened.metrics], [{}, []]);
   await opened.close();
 });
@@ -22,9 +18,9 @@ test('without a rate, no limiter, metric or connection to Redis exists', async (
 test('without Redis each operation is limited in this process, and its decisions are counted', async () => {
   const rates = { brands: 2, balances: 0 };
   const { limiters, metrics, close } = await openLimiters({ environment: 'sandbox', rates }, log);
-  assert.deepEqual(Object.keys(limiters), ['brands']);
-  assert.equal((await limiters.brands!.admit('acme')).untilMoreMs, 1_000);
-  for (let request = 0; request < 2; request += 1) await limiters.brands!.admit('acme');
+  assert.equal((await limiters.brands!.admit('acme', 2)).untilMoreMs, 1_000);
+  for (let request = 0; request < 2; request += 1) await limiters.brands!.admit('acme', 2);
+  assert.equal((await limiters.balances!.admit('acme', 1)).left, 0);
   assert.deepEqual(
     metrics.map(({ name, read }) => [name, read()]),
     [
@@ -33,6 +29,8 @@ test('without Redis each operation is limited in this process, and its decisions
         [
           { labels: { operation: 'brands', source: 'memory', outcome: 'admitted' }, value: 2 },
           { labels: { operation: 'brands', source: 'memory', outcome: 'refused' }, value: 1 },
+          { labels: { operation: 'balances', source: 'memory', outcome: 'admitted' }, value: 1 },
+          { labels: { operation: 'balances', source: 'memory', outcome: 'refused' }, value: 0 },
         ],
       ],
     ],
@@ -52,7 +50,7 @@ test('with Redis the local decisions and the instances are metrics, too', needsO
     });
   // On a busy machine Redis may be late, and this process decides by itself.
   await until(20_000, async () => {
-    await limiters.balances!.admit('acme');
+    await limiters.balances!.admit('acme', 1_000);
     return readMetrics()[0]!.readings.includes('balances redis admitted 1');
   });
   const [decisions, fallbacks, instances] = readMetrics();

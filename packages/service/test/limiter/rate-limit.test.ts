@@ -19,13 +19,16 @@ import {
 const rate = 50;
 const windowMs = limiterBounds.rateWindowMs;
 
+const acme = { partnerId: 'acme', limits: {} };
+const admitted: Decision = { isAdmitted: true, admitted: 38, left: 12, untilMoreMs: 1_000.5 };
+
 function limiterOf(decision: Decision) {
   const limiter = {
     ratePerSecond: 50,
     tallies: [],
-    asked: [] as string[],
-    admit: (partnerId: string) => {
-      limiter.asked.push(partnerId);
+    asked: [] as unknown[],
+    admit: (...question: unknown[]) => {
+      limiter.asked.push(question);
       return { ...decision, source: 'memory' as const };
     },
   };
@@ -34,15 +37,18 @@ function limiterOf(decision: Decision) {
 
 test('a response has no rate limit headers without a limiter', async () => {
   const headers = ['X-Request-Id', '1'];
-  await admit(undefined, 'brands', 'acme', headers);
+  await admit(undefined, 'brands', acme, headers);
+  const unlimited = { ...limiterOf(admitted), ratePerSecond: 0 };
+  await admit(unlimited, 'brands', { ...acme, limits: { balances: 3 } }, headers);
+  assert.deepEqual(unlimited.asked, []);
   assert.deepEqual(headers, ['X-Request-Id', '1']);
 });
 
 test('an admitted request gets the policy, its remaining rate, and the seconds until more', async () => {
-  const limiter = limiterOf({ isAdmitted: true, left: 12, untilMoreMs: 1_000.5 });
+  const limiter = limiterOf(admitted);
   const headers: string[] = [];
-  await admit(limiter, 'brands', 'acme', headers);
-  assert.deepEqual(limiter.asked, ['acme']);
+  await admit(limiter, 'brands', acme, headers);
+  assert.deepEqual(limiter.asked, [['acme', 50]]);
   assert.deepEqual(headers, ['RateLimit-Policy', '"brands";q=50;w=1', 'RateLimit', '"brands";r=12;t=2']);
 });
 
@@ -54,8 +60,8 @@ const headersOfErrors = [
 
 test('a refused request also gets the time to retry, in whole seconds and in milliseconds', async () => {
   const headers: string[] = [];
-  const limiter = limiterOf({ isAdmitted: false, left: 0, untilMoreMs: 700.25 });
-  await assert.rejects(admit(limiter, 'balances', 'acme', headers), {
+  const limiter = limiterOf({ isAdmitted: false, admitted: 50, left: 0, untilMoreMs: 700.25 });
+  await assert.rejects(admit(limiter, 'balances', acme, headers), {
     status: 429,
     errors: [
       {
@@ -70,30 +76,45 @@ test('a refused request also gets the time to retry, in whole seconds and in mil
   assert.deepEqual(headers, ['RateLimit-Policy', '"balances";q=50;w=1', 'RateLimit', '"balances";r=0;t=1']);
 });
 
+test("a partner's own rate replaces the default, also a default of no limit, in every header", async () => {
+  const own = { ...acme, limits: { brands: 7 } };
+  for (const ratePerSecond of [0, 50]) {
+    const limiter = { ...limiterOf({ ...admitted, isAdmitted: false }), ratePerSecond };
+    const headers: string[] = [];
+    const refused = admit(limiter, 'brands', own, headers);
+    await assert.rejects(refused, ({ errors }) => errors[0].detail.includes('7 requests per second'));
+    assert.deepEqual([limiter.asked, headers[1]], [[['acme', 7]], '"brands";q=7;w=1']);
+  }
+});
+
+const decision = (isAdmitted: boolean, admitted: number, left: number, untilMoreMs: number) => ({
+  ...{ isAdmitted, admitted, left, untilMoreMs },
+});
+
 test('admits up to the limit, and says how many are left and when the oldest expires', () => {
   const admissions = createAdmissions().of('p', 0);
-  assert.deepEqual(decide(admissions, 3, 0), { isAdmitted: true, left: 2, untilMoreMs: windowMs });
-  assert.deepEqual(decide(admissions, 3, 100), { isAdmitted: true, left: 1, untilMoreMs: windowMs - 100 });
-  assert.deepEqual(decide(admissions, 3, 250), { isAdmitted: true, left: 0, untilMoreMs: windowMs - 250 });
-  assert.deepEqual(decide(admissions, 3, 999), { isAdmitted: false, left: 0, untilMoreMs: 1 });
-  assert.deepEqual(decide(admissions, 3, windowMs), { isAdmitted: true, left: 0, untilMoreMs: 100 });
-  assert.deepEqual(decide(admissions, 3, windowMs + 99), { isAdmitted: false, left: 0, untilMoreMs: 1 });
-  assert.deepEqual(decide(admissions, 3, 10_000), { isAdmitted: true, left: 2, untilMoreMs: windowMs });
+  assert.deepEqual(decide(admissions, 3, 0), decision(true, 1, 2, windowMs));
+  assert.deepEqual(decide(admissions, 3, 100), decision(true, 2, 1, windowMs - 100));
+  assert.deepEqual(decide(admissions, 3, 250), decision(true, 3, 0, windowMs - 250));
+  assert.deepEqual(decide(admissions, 3, 999), decision(false, 3, 0, 1));
+  assert.deepEqual(decide(admissions, 3, windowMs), decision(true, 3, 0, 100));
+  assert.deepEqual(decide(admissions, 3, windowMs + 99), decision(false, 3, 0, 1));
+  assert.deepEqual(decide(admissions, 3, 10_000), decision(true, 1, 2, windowMs));
 });
 
 test('with a lower limit, more are left once fewer than the limit count', () => {
   const admissions = createAdmissions().of('p', 0);
   for (const ms of [0, 1, 2, 2_000, 2_100, 2_200, 2_300]) record(admissions, 5, ms);
-  assert.deepEqual(decide(admissions, 2, 2_400), { isAdmitted: false, left: 0, untilMoreMs: 800 });
-  assert.deepEqual(decide(admissions, 2, 3_199), { isAdmitted: false, left: 0, untilMoreMs: 1 });
-  assert.deepEqual(decide(admissions, 2, 3_200), { isAdmitted: true, left: 0, untilMoreMs: 100 });
+  assert.deepEqual(decide(admissions, 2, 2_400), decision(false, 4, 0, 800));
+  assert.deepEqual(decide(admissions, 2, 3_199), decision(false, 2, 0, 1));
+  assert.deepEqual(decide(admissions, 2, 3_200), decision(true, 2, 0, 100));
 });
 
 test('of more admissions than the rate, the oldest is dropped', () => {
   const admissions = createAdmissions().of('p', 0);
   for (const ms of [0, 10, 20]) record(admissions, 2, ms);
   assert.equal(admissions.length, 2);
-  assert.deepEqual(decide(admissions, 2, 30), { isAdmitted: false, left: 0, untilMoreMs: windowMs - 20 });
+  assert.deepEqual(decide(admissions, 2, 30), decision(false, 2, 0, windowMs - 20));
 });
 
 test('expired admissions are removed first', () => {
@@ -102,11 +123,7 @@ test('expired admissions are removed first', () => {
   record(admissions, 2, windowMs);
   assert.equal(admissions.length, 1);
   record(admissions, 2, windowMs + 5);
-  assert.deepEqual(decide(admissions, 2, windowMs + 6), {
-    isAdmitted: false,
-    left: 0,
-    untilMoreMs: windowMs - 6,
-  });
+  assert.deepEqual(decide(admissions, 2, windowMs + 6), decision(false, 2, 0, windowMs - 6));
 });
 
 /** Adds partners without admissions, which the next sweep removes. */
@@ -162,7 +179,7 @@ test('a million arrivals never let 51 through in any second, nor refuse a reques
       partner.oldestInWindow += 1;
     }
     const fits = admittedMs.length - partner.oldestInWindow < rate;
-    const decision = limiter.admit(partner.id);
+    const decision = limiter.admit(partner.id, rate);
     assert.equal(decision.isAdmitted, fits);
     if (decision.isAdmitted) admittedMs.push(clock.ms);
     else refused += 1;
@@ -180,16 +197,16 @@ test('a refused client is admitted after exactly the time in its refusal, and no
   fc.assert(
     fc.property(fc.array(fc.nat(400), { minLength: 1, maxLength: 200 }), (gapsMs) => {
       const clock = { ms: 0 };
-      const limiter = createMemoryLimiter(3, () => clock.ms);
+      const limiter = createMemoryLimiter(50, () => clock.ms);
       for (const gap of gapsMs) {
         clock.ms += gap;
-        const decision = limiter.admit('p');
+        const decision = limiter.admit('p', 3);
         assert.ok(decision.left >= 0 && decision.left < 3);
         if (decision.isAdmitted) continue;
         clock.ms += decision.untilMoreMs - 1;
-        assert.equal(limiter.admit('p').isAdmitted, false);
+        assert.equal(limiter.admit('p', 3).isAdmitted, false);
         clock.ms += 1;
-        assert.equal(limiter.admit('p').isAdmitted, true);
+        assert.equal(limiter.admit('p', 3).isAdmitted, true);
       }
     }),
   );
@@ -199,7 +216,7 @@ test('a client never waits longer than a second, even if the process has run for
   const instant = fc.double({ min: 0, max: 1e12, noNaN: true });
   fc.assert(
     fc.property(instant, (ms) => {
-      const { untilMoreMs } = createMemoryLimiter(1, () => ms).admit('p');
+      const { untilMoreMs } = createMemoryLimiter(50, () => ms).admit('p', 1);
       assert.equal(untilMoreMs, windowMs);
     }),
     { numRuns: 1_000 },

@@ -186,4 +186,11 @@ test('applies a change of a key, a grant or a partner by another process within 
   await untilStatus(brands(keys.zenith), 403);
   await line.json('partners', 'enable', 'zenith', ...sandbox);
   await untilStatus(brands(keys.zenith), 200);
+  const policy = async (expected?: string) =>
+    until(1_000, async () => (await brands(keys.zenith)()).headers['ratelimit-policy'] === expected);
+  await policy();
+  await line.json('partners', 'limit', 'zenith', '--brands', '7', ...sandbox);
+  await policy('"brands";q=7;w=1');
+  await line.json('partners', 'limit', 'zenith', '--brands', 'default', ...sandbox);
+  await policy();
 });

@@ -107,7 +107,9 @@ test('all workers answer on one address, and count the rate of a partner togethe
   assert.equal(shown[0].instances, 1);
 
   const metrics = await (await fetch(`${served.operationsUrl}/metrics`)).text();
-  const counted = Number(/source="memory",outcome="admitted"\} (\d+)\n/.exec(metrics)?.[1]);
+  const counted = Number(
+    /operation="brands",source="memory",outcome="admitted"\} (\d+)\n/.exec(metrics)?.[1],
+  );
   // A request can be admitted and then shed.
   assert.ok(counted >= admitted.length && counted <= admitted.length + shed.length, metrics);
   assert.deepEqual(metrics.match(/^partner_network_ready.*/gm), ['partner_network_ready 1']);
@@ -202,6 +204,16 @@ test('workers that end while the database is away come back with it, and are not
   await until(20_000, () => callOften(served, 5).then(areAnswered, () => false));
   served.signal('SIGTERM');
   assert.equal(await served.ended, 0);
+});
+
+test("workers count a partner's own rate together, also where no default is set", async (t) => {
+  const served = await serveWith(t, 2, '--brands-rate', '0');
+  const client = await connectTo(t, served.database);
+  await client.query(`update partners set brands_rate = 10 where id = 'acme'`);
+  const answers = await callOften(served, 40);
+  const admitted = answers.filter(({ status }) => status === 200);
+  assert.ok(mostWithinASecond(admitted) <= 10, `${admitted.length} admitted`);
+  assert.ok(answers.some(({ status }) => status === 429));
 });
 
 test('with Redis, workers count there, and their metrics show it', needsRedis, async (t) => {

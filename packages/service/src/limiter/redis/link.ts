@@ -82,7 +82,8 @@ export async function openRedisLink(
       const reply = await inTime(sent, server.lose);
       if (!isDecision(reply)) return undefined;
       const [isAdmitted, left, untilMoreMicros] = reply;
-      return { isAdmitted: isAdmitted === 1, left, untilMoreMs: untilMoreMicros / 1_000 };
+      const admitted = ratePerSecond - left;
+      return { isAdmitted: isAdmitted === 1, admitted, left, untilMoreMs: untilMoreMicros / 1_000 };
     },
     async close(): Promise<void> {
       for (const server of client.servers()) server.close();
@@ -125,17 +126,17 @@ export function createRedisLimiter(
   const partners = createAdmissions();
   const byRedis = tallyOf('redis');
   const locally = tallyOf('local');
-  const share = () => Math.max(1, Math.floor(ratePerSecond / link.knownInstances()));
+  const shareOf = (rate: number) => Math.max(1, Math.floor(rate / link.knownInstances()));
 
   return {
     ratePerSecond,
     tallies: [byRedis, locally],
-    async admit(partnerId) {
-      const decision = await link.admit(keyPrefix + partnerId, ratePerSecond);
+    async admit(partnerId, rate) {
+      const decision = await link.admit(keyPrefix + partnerId, rate);
       const now = performance.now();
       const own = partners.of(partnerId, now);
-      if (decision === undefined) return counted(locally, decide(own, share(), now));
-      if (decision.isAdmitted) record(own, ratePerSecond, now);
+      if (decision === undefined) return counted(locally, decide(own, shareOf(rate), now));
+      if (decision.isAdmitted) record(own, rate, now);
       return counted(byRedis, decision);
     },
   };

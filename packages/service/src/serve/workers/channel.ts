@@ -7,7 +7,7 @@ import type { Decided } from '../../limiter/rate-limit.ts';
 
 /** Every question. A worker asks `admit`, the supervisor the others. */
 interface Questions {
-  admit(request: { readonly operation: ListingName; readonly partnerId: string }): Decided;
+  admit(request: Readonly<{ operation: ListingName; partnerId: string; rate: number }>): Decided;
   metrics(): readonly MetricRead[];
   drain(): void;
   stop(): void;

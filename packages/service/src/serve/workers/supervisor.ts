@@ -42,7 +42,7 @@ export async function openWorkers(
   opened.defer(watched.close);
   const pool = await startWorkerPool(
     workers,
-    { admit: ({ operation, partnerId }) => rateLimit.limiters[operation]!.admit(partnerId) },
+    { admit: ({ operation, partnerId, rate }) => rateLimit.limiters[operation]!.admit(partnerId, rate) },
     log,
     beforeRequests,
   );

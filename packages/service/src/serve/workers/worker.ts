@@ -21,7 +21,7 @@ export async function serveAsWorker(settings: ServeSettings): Promise<void> {
   await using opened = new AsyncDisposableStack();
   opened.defer(leaveSupervisor);
   // All workers count together in the supervisor, or in Redis.
-  const askSupervisor: Decide = (operation, partnerId) => ask('admit', { operation, partnerId });
+  const askSupervisor: Decide = (operation, partnerId, rate) => ask('admit', { operation, partnerId, rate });
   const admit = settings.redis === undefined ? askSupervisor : undefined;
   serving = await openService(settings, createLog(settings.logLevel), opened, {
     admit,

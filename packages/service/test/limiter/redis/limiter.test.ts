@@ -63,6 +63,35 @@ test('eight instances never let 51 through in any second of Redis', needsOwnRedi
   assert.ok(Number(memory) < 1_024, `Redis keeps ${memory} bytes of the partner`);
 });
 
+test(
+  "a partner's own rate is exact over two instances, above and below the default",
+  needsOwnRedis,
+  async (t) => {
+    const { url } = await startRedis(t);
+    const limiters = await openLimiterInstances(t, url, 2);
+    for (const ownRate of [20, 80]) {
+      // On a busy machine Redis may be lost for a moment, or the burst take longer than a second.
+      await until(20_000, async () => {
+        const partner = randomUUID();
+        const sentMs = performance.now();
+        const burst = Array.from({ length: 60 }, () =>
+          limiters.map(({ admit }) => admit(partner, ownRate)),
+        ).flat();
+        const decisions = await Promise.all(burst);
+        if (decisions.some(({ source }) => source !== 'redis') || performance.now() - sentMs > 900)
+          return false;
+        const passed = decisions.filter(({ isAdmitted }) => isAdmitted);
+        const counts = passed.map(({ admitted }) => admitted).toSorted((one, other) => one - other);
+        assert.deepEqual(
+          counts,
+          Array.from({ length: ownRate }, (_, index) => index + 1),
+        );
+        return true;
+      });
+    }
+  },
+);
+
 test('restarted at once: with lost admissions, twice the rate is not exceeded', needsOwnRedis, async (t) => {
   const redis = await startRedis(t);
   const limiters = await openLimiterInstances(t, redis.url, 2);

@@ -8,7 +8,8 @@ import type { Decided } from '../../../src/limiter/rate-limit.ts';
 import { parseRedisUrl } from '../../../src/limiter/redis/url.ts';
 
 export interface TestLimiter {
-  admit(partnerId: string): Promise<Decided>;
+  /** By default at the rate of the limiter. */
+  admit(partnerId: string, ownRate?: number): Promise<Decided>;
   /** Decides, and adds the times before and after. */
   timed(partnerId: string): Promise<Decided & Span>;
   /** Number of decisions by Redis, or by this instance because Redis was lost. */
@@ -34,7 +35,8 @@ export async function openLimiter(t: TestContext, url: string, choices: Choices 
   const config = { environment, rates: { [operation]: rate }, instances, redis: parseRedisUrl(url) };
   const opened = await openLimiters(config, log);
   t.after(opened.close);
-  const admit = async (partnerId: string) => opened.limiters[operation]!.admit(partnerId);
+  const admit = async (partnerId: string, ownRate = rate) =>
+    opened.limiters[operation]!.admit(partnerId, ownRate);
   return {
     admit,
     timed: async (partnerId) => {

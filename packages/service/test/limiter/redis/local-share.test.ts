@@ -4,10 +4,11 @@ import { type TestContext, test } from 'node:test';
 import type { Decision } from '../../../src/limiter/rate-limit.ts';
 import { createRedisLimiter } from '../../../src/limiter/redis/link.ts';
 
-const admitted: Decision = { isAdmitted: true, left: 9, untilMoreMs: 1_000 };
-const refused: Decision = { isAdmitted: false, left: 0, untilMoreMs: 300 };
-const local = (isAdmitted: boolean, left: number, untilMoreMs: number) => ({
+const admitted: Decision = { isAdmitted: true, admitted: 1, left: 9, untilMoreMs: 1_000 };
+const refused: Decision = { isAdmitted: false, admitted: 10, left: 0, untilMoreMs: 300 };
+const local = (isAdmitted: boolean, admitted: number, left: number, untilMoreMs: number) => ({
   isAdmitted,
+  admitted,
   left,
   untilMoreMs,
   source: 'local',
@@ -31,10 +32,11 @@ function onLink(t: TestContext, rate: number, instances: number) {
     close: async () => {},
   };
   const limiter = createRedisLimiter(link, 'sandbox', 'brands', rate);
-  const admit = async (partnerId = 'acme') => limiter.admit(partnerId);
-  const admitMany = async (count: number) => {
+  const admit = async (partnerId = 'acme', ownRate = rate) => limiter.admit(partnerId, ownRate);
+  const admitMany = async (count: number, ownRate = rate) => {
     const decisions = [];
-    for (let request = 0; request < count; request += 1) decisions.push((await admit()).isAdmitted);
+    for (let request = 0; request < count; request += 1)
+      decisions.push((await admit('acme', ownRate)).isAdmitted);
     return decisions.filter(Boolean).length;
   };
   return { stage, limiter, admit, admitMany };
@@ -56,14 +58,14 @@ test('while Redis answers it decides, under a key of environment, operation and 
 
 test('without Redis an instance admits its share at once, and no more in any second', async (t) => {
   const { stage, limiter, admit } = onLink(t, 10, 4);
-  assert.deepEqual(await admit(), local(true, 1, 1_000));
+  assert.deepEqual(await admit(), local(true, 1, 1, 1_000));
   stage.nowMs += 100;
-  assert.deepEqual(await admit(), local(true, 0, 900));
-  assert.deepEqual(await admit(), local(false, 0, 900));
+  assert.deepEqual(await admit(), local(true, 2, 0, 900));
+  assert.deepEqual(await admit(), local(false, 2, 0, 900));
   assert.equal((await admit('zenith')).isAdmitted, true);
   stage.nowMs += 900;
-  assert.deepEqual(await admit(), local(true, 0, 100));
-  assert.deepEqual(await admit(), local(false, 0, 100));
+  assert.deepEqual(await admit(), local(true, 2, 0, 100));
+  assert.deepEqual(await admit(), local(false, 2, 0, 100));
   assert.deepEqual(limiter.tallies, [
     { source: 'redis', admitted: 0, refused: 0 },
     { source: 'local', admitted: 4, refused: 2 },
@@ -84,6 +86,9 @@ test('a share is the rate divided by the known instances, rounded down, and at l
     stage.instances = instances;
     assert.equal(await admitMany(12), share, `${instances} instances`);
   }
+  stage.nowMs += 1_000;
+  stage.instances = 2;
+  assert.equal(await admitMany(50, 80), 40, "the share of a partner's own rate");
 });
 
 test('admissions by Redis in the last second count against the share, refusals do not', async (t) => {
@@ -104,7 +109,7 @@ test('a partner over its share waits until fewer requests than the share count',
     stage.nowMs += 100;
   }
   stage.decision = undefined;
-  assert.deepEqual(await admit(), local(false, 0, 800), 'until three of the four are past');
+  assert.deepEqual(await admit(), local(false, 4, 0, 800), 'until three of the four are past');
   stage.nowMs += 800;
   for (let second = 0; second < 5; second += 1) {
     assert.equal(await admitMany(1), 1);

@@ -3,7 +3,6 @@ import { limiterBounds } from '@partner-network/common/bounds/service';
 import { errorRecord } from '@partner-network/contract/errors';
 import type { ListingName } from '@partner-network/contract/operations';
 import { Refusal } from '@partner-network/http/refusal';
-import type { KeyOnFile } from '@partner-network/store/port';
 
 export interface Decision {
   readonly isAdmitted: boolean;
@@ -47,11 +46,17 @@ export function counted(tally: Tally, decision: Decision): Decided {
   return { ...decision, source: tally.source };
 }
 
+/** The partner of a key, with its own rates. */
+interface LimitedKey {
+  readonly partnerId: string;
+  readonly limits: Readonly<Partial<Record<ListingName, number>>>;
+}
+
 /** Counts the request against its partner's rate, and adds the rate headers. Throws a 429 if it is over. */
 export async function admit(
   limiter: Limiter | undefined,
   policy: ListingName,
-  { partnerId, limits }: Pick<KeyOnFile, 'partnerId' | 'limits'>,
+  { partnerId, limits }: LimitedKey,
   headers: string[],
 ): Promise<void> {
   const rate = limits[policy] ?? limiter?.ratePerSecond ?? 0;

@@ -83,7 +83,7 @@ test('a reply that our script never gives is not a decision, and does not lose R
   }
   for (const isAdmitted of [true, false]) {
     redis.replies.admit = `*3\r\n:${isAdmitted ? 1 : 0}\r\n:7\r\n:2500`;
-    assert.deepEqual(await link.admit('log', 10), { isAdmitted, left: 7, untilMoreMs: 2.5 });
+    assert.deepEqual(await link.admit('log', 10), { isAdmitted, admitted: 3, left: 7, untilMoreMs: 2.5 });
   }
 });
 
@@ -179,7 +179,7 @@ async function onRedis(t: TestContext) {
 test('Redis decides by the rate, and keeps admissions two seconds', needsOwnRedis, async (t) => {
   const { link, client } = await onRedis(t);
   const first = await link.admit('log', 2);
-  assert.deepEqual(first, { isAdmitted: true, left: 1, untilMoreMs: limiterBounds.rateWindowMs });
+  assert.deepEqual(first, { isAdmitted: true, admitted: 1, left: 1, untilMoreMs: limiterBounds.rateWindowMs });
   const second = await link.admit('log', 2);
   assert.deepEqual([second!.isAdmitted, second!.left], [true, 0]);
   const third = await link.admit('log', 2);

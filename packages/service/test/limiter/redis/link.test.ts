@@ -179,7 +179,12 @@ async function onRedis(t: TestContext) {
 test('Redis decides by the rate, and keeps admissions two seconds', needsOwnRedis, async (t) => {
   const { link, client } = await onRedis(t);
   const first = await link.admit('log', 2);
-  assert.deepEqual(first, { isAdmitted: true, admitted: 1, left: 1, untilMoreMs: limiterBounds.rateWindowMs });
+  assert.deepEqual(first, {
+    isAdmitted: true,
+    admitted: 1,
+    left: 1,
+    untilMoreMs: limiterBounds.rateWindowMs,
+  });
   const second = await link.admit('log', 2);
   assert.deepEqual([second!.isAdmitted, second!.left], [true, 0]);
   const third = await link.admit('log', 2);

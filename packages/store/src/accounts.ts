@@ -100,6 +100,8 @@ export interface ErasedCustomer {
 export interface Accounts {
   createPartner(partner: Partner, by: Author): Promise<void>;
   findPartner(id: string): Promise<Partner | undefined>;
+  /** The names of those that exist, by id. */
+  partnerNames(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** All partners, or a page of them. */
   listPartners(page?: PageOf<Pick<Partner, 'id'>>): Promise<readonly Partner[]>;
   /** Enables the partner if `at` is undefined. A partner that is disabled twice keeps the first time. */

@@ -49,10 +49,27 @@ export function offers({ may }: Visit, changes: readonly (Offer | false)[]): Htm
   return html`<p class="actions">${buttons}${asked}</p>`;
 }
 
-/** A stored time. Its column or its label says that it is in UTC. */
+const lengths: readonly (readonly [Intl.RelativeTimeFormatUnit, ms: number])[] = [
+  ['year', 365 * 86_400_000],
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1_000],
+];
+const relative = new Intl.RelativeTimeFormat('en');
+
+/** Such as "3 minutes ago" or "in 14 days". */
+export function fromNow(at: string): string {
+  const ms = Date.parse(at) - Date.now();
+  const [unit, length] = lengths.find(([, length]) => Math.abs(ms) >= length) ?? lengths.at(-1)!;
+  return relative.format(Math.round(ms / length), unit);
+}
+
+/** A stored time, also from now. Its column or its label says that it is in UTC. */
 export function time(at: string | undefined, none: Value = '–'): Html {
   if (at === undefined) return html`${none}`;
-  return html`<time datetime="${at}">${at.slice(0, 10)} ${at.slice(11, 19)}</time>`;
+  return html`<time datetime="${at}">${at.slice(0, 10)} ${at.slice(11, 19)}</time>
+<span class="ago">${fromNow(at)}</span>`;
 }
 
 const tones: Readonly<Record<string, string>> = {

@@ -1,11 +1,9 @@
 /** Tables that several pages have. */
-import { auditActions, type Receipt } from '@partner-network/store/port';
+import type { Receipt } from '@partner-network/store/port';
 import type { ShownKey } from '../admin/lists.ts';
-import { nameOf } from '../identity/account.ts';
-import type { NamedEntry } from '../operations/audit.ts';
 import type { ListedGrant } from '../operations/grants.ts';
 import { type Html, html, type Value } from './html.ts';
-import { code, details, idLink, linkTo, mark, pathTo, table, text, time } from './parts.ts';
+import { code, idLink, mark, pathTo, table, text, time } from './parts.ts';
 import { meaningOf } from './usage.ts';
 import type { Visit } from './visit.ts';
 
@@ -62,23 +60,4 @@ export function receiptTable(receipts: readonly Receipt[], empty: Value): Html {
   ]);
   const who = ['Partner', 'Key', 'Customer', 'Grant', 'Request'];
   return table('Receipts', ['Time (UTC)', 'Outcome', 'What it means', ...who], rows, empty);
-}
-
-export function auditTable(entries: readonly NamedEntry[], empty: Value): Html {
-  const rows = entries.map((entry) => {
-    const { at, action, details: own, db_user, client_address } = entry;
-    return [time(at), who(entry), action, targetOf(entry), details({ ...own, db_user, client_address })];
-  });
-  return table('Audit log', ['Time (UTC)', 'Who', 'What', 'Target', 'Details'], rows, empty);
-}
-
-/** Who made a change: a person, or a key by its name and id. */
-export const who = ({ actor, actor_name }: NamedEntry): Html =>
-  html`${actor_name && html`<b>${text(actor_name)}</b> `}${text(nameOf(actor))}`;
-
-/** The target of an entry, with a link if it has a page. */
-function targetOf({ action, target, details }: NamedEntry): Html {
-  const kind = auditActions[action];
-  if (kind === 'grant') return linkTo(pathTo('customers', String(details.customer_id ?? target)), target);
-  return kind === undefined ? code(target) : idLink(`${kind}s`, target);
 }

@@ -15,7 +15,14 @@ export type Texts = Readonly<Record<string, string>>;
 /** What pages read that the API does not offer. No amount is among it. */
 export type Reads = Pick<
   Store,
-  'findBrands' | 'findGrants' | 'findKeyById' | 'isErased' | 'listGrants' | 'listPartners' | 'listReceipts'
+  | 'findBrands'
+  | 'findGrants'
+  | 'findKeyById'
+  | 'isErased'
+  | 'listGrants'
+  | 'listPartners'
+  | 'listReceipts'
+  | 'partnerNames'
 > & {
   /** The checks of `doctor` that concern the database. */
   examine(): Promise<readonly Examined[]>;

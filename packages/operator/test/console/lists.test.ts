@@ -1,6 +1,8 @@
 /** The audit log, imports and batches, and the checks of doctor in the console. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { AuditAction } from '../../../store/src/port.ts';
+import { engines } from '../admin/scene.ts';
 import { consoleScene } from './scene.ts';
 
 /** The address of the next page. */
@@ -55,5 +57,105 @@ test('health shows the checks of doctor in its words', async (t) => {
   assert.match(text, /The newest cursor key is 0 days old\./);
   for (const name of ['disk', 'database', 'privileges', 'nodes', 'clock', 'keys', 'cursor keys']) {
     assert.match(text, new RegExp(`<div>${name}</div>`));
+  }
+});
+
+test('an entry of the audit log reads as a sentence, with names that are links', async (t) => {
+  for (const engine of engines) {
+    const { as, store } = await consoleScene(t, engine);
+    const by = { actor: 'admin-key:ADMIN_SUPPORT', reason: 'leaked in a repository' };
+    const partner_id = 'acme';
+    const customer_id = 'alice';
+    const lines = { source: 'ledger-1', written: 1200, unchanged: 0, stale: 2, deleted: 0, rejected: 0 };
+    const evil = '<i>"';
+    const said: readonly (readonly [
+      AuditAction,
+      target: string,
+      details: Readonly<Record<string, unknown>>,
+      sentence: string,
+    ])[] = [
+      ['keys revoke', 'KEY_2', { partner_id }, 'revoked KEY_2 of Northwind Market'],
+      [
+        'keys create',
+        'KEY_2',
+        { partner_id, scopes: ['BRANDS_READ'] },
+        'created KEY_2 of Northwind Market for BRANDS_READ',
+      ],
+      [
+        'keys rotate',
+        'KEY_2',
+        { partner_id, new_key_id: 'KEY_3' },
+        'replaced KEY_2 of Northwind Market by KEY_3',
+      ],
+      ['partners disable', 'acme', {}, 'disabled Northwind Market'],
+      ['partners enable', 'gone', {}, 'enabled gone'],
+      ['partners rename', 'acme', { from: evil, to: 'B' }, 'renamed Northwind Market from &lt;i>&quot; to B'],
+      [
+        'partners limit',
+        'acme',
+        { from: { brands: 20 }, to: { brands: 20, balances: 7 } },
+        'set the limits of Northwind Market: balances from the default to 7',
+      ],
+      [
+        'partners import',
+        'partners',
+        { created: { partners: 1, keys: 2 }, changed: { partners: 0, keys: 0 } },
+        'imported partners and keys, new (1 partner, 2 keys)',
+      ],
+      [
+        'admin-keys create',
+        'A',
+        { role: 'SUPPORT' },
+        'created the administrative key A with the role SUPPORT',
+      ],
+      [
+        'grants create',
+        'g',
+        { partner_id, customer_id },
+        'gave Northwind Market the grant g of the customer alice',
+      ],
+      [
+        'grants revoke',
+        'g',
+        { partner_id, customer_id },
+        'revoked the grant g of the customer alice for Northwind Market',
+      ],
+      ['grants revoke', 'alice', { grants: ['g', 'h'] }, 'revoked 2 grants of the customer alice'],
+      ['customers erase', 'alice', { balances: 1, grants: 0 }, 'erased the customer alice (1 balance)'],
+      [
+        'import brands',
+        'acme',
+        lines,
+        'imported brands of Northwind Market from ledger-1 (1,200 written, 2 stale)',
+      ],
+      ['import balances', 'balances', { feed: 'start', source: 'l' }, 'began to import balances from l'],
+      [
+        'batch grants',
+        'grants',
+        { source: 'administrative API', batches: 3, written: 1 },
+        'sent 3 batches of grants from administrative API (1 written)',
+      ],
+      ['console sign-in', 'console', { outcome: 'refused' }, 'tried to sign in to the console'],
+    ];
+    await store.renamePartner('acme', 'acme', 'Northwind Market', { ...by, action: 'partners rename' });
+    for (const [action, target, details] of said) await store.addAudit({ ...by, action }, target, details);
+    const { text } = await (await as('VIEWER')).get('/console/audit');
+    const rows = text.split('<tr role="row">').slice(2);
+    const shown = rows.map((row) => row.split('data-label="Change"')[1]!.split('</td>')[0]!);
+    const words = shown.map((cell) =>
+      cell
+        .slice(1)
+        .replaceAll(/<[^>]*>/g, '')
+        .replaceAll(/\s+/g, ' ')
+        .replaceAll('&gt;', '>')
+        .trim(),
+    );
+    const expected = said.map(([, , , sentence]) => `SUPPORT ${sentence}: leaked in a repository`);
+    assert.deepEqual(words.slice(0, said.length), expected.toReversed());
+    assert.match(
+      shown[said.length - 1]!,
+      /href="\/console\/keys\/KEY_2">[\s\S]*href="\/console\/partners\/acme">/,
+    );
+    assert.match(rows[said.length - 1]!, /<details><summary>Details<\/summary>.*<b>reason<\/b>/);
   }
 });

@@ -3,8 +3,10 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { digestOfKey } from '../../../service/src/auth.ts';
-import { balances, createdAt } from '../../../testkit/fixtures/fixture.ts';
+import { balances, byTest, createdAt } from '../../../testkit/fixtures/fixture.ts';
+import { fromNow, time } from '../../src/console/parts.ts';
 import { importValues } from '../../src/ingest/import.ts';
+import { engines } from '../admin/scene.ts';
 import { consoleScene, fillUse, hourAgo, pagePaths, request_id } from './scene.ts';
 
 test('a partner page says why the partner was refused, and which key did it', async (t) => {
@@ -32,6 +34,45 @@ test('a partner page says why the partner was refused, and which key did it', as
   const brands = { partner_id: 'acme', key_id: 'KEY_0', operation: 'listBrands', code: 'RATE_LIMITED' };
   await store.recordUsage([{ ...brands, from: hourAgo(0), count: 2 }]);
   assert.match((await viewer.get('/console/keys/KEY_0')).text, />brands<[\s\S]*>in the log</);
+});
+
+test('a partner page begins with its state, who set it, when and why', async (t) => {
+  for (const engine of engines) {
+    const { as, store, post } = await consoleScene(t, engine);
+    const viewer = await as('VIEWER');
+    const state = async () => {
+      const { text } = await viewer.get('/console/partners/acme');
+      const shown = /<dt>State<\/dt><dd>([\s\S]*?)<\/dd>/.exec(text)?.[1] ?? '';
+      return shown
+        .replaceAll(/<[^>]*>|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d|\d+ seconds? (?=ago)/g, '')
+        .replaceAll(/\s+/g, ' ');
+    };
+    assert.equal(await state(), 'enabled');
+    await post('/partners/acme/disable', { reason: 'unpaid invoice' }, { role: 'SUPPORT' });
+    assert.equal(await state(), 'disabled by SUPPORT, ago: unpaid invoice');
+    await post('/partners/acme/enable', { reason: 'paid' });
+    assert.equal(await state(), 'enabled by ADMIN, ago: paid');
+    // An import leaves no entry of this partner: nobody is named for a state that others have changed.
+    const [acme] = (await store.partnersWithKeys()).filter(({ id }) => id === 'acme');
+    const by = { ...byTest, action: 'partners import' } as const;
+    await store.writePartnersWithKeys([{ ...acme!, disabled_at: createdAt }], by, 'keep');
+    assert.match(await state(), /^disabled since \d+ (days|years?) ago$/);
+  }
+});
+
+test('a time is shown from now, too, in whole units', (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: Date.parse('2026-06-15T12:00:00.000Z') });
+  for (const [at, shown] of [
+    ['2026-06-15T11:59:58.700Z', '1 second ago'],
+    ['2026-06-15T11:57:00.000Z', '3 minutes ago'],
+    ['2026-06-15T13:00:00.000Z', 'in 1 hour'],
+    ['2026-06-29T11:59:59.000Z', 'in 14 days'],
+    ['2024-06-15T12:00:00.000Z', '2 years ago'],
+  ])
+    assert.equal(fromNow(at!), shown);
+  const exact = '<time datetime="2026-06-15T11:57:00.000Z">2026-06-15 11:57:00</time>';
+  const shown = time('2026-06-15T11:57:00.000Z').toString();
+  assert.equal(shown, `${exact}\n<span class="ago">3 minutes ago</span>`);
 });
 
 test('refusals of the last hours do not include counts of hours in the future', async (t) => {

@@ -43,6 +43,12 @@ export function createAccounts(sql: Sql): Accounts {
         yield changeStatement(by, partner.id, {});
       }),
     findPartner: async (id) => (await partners(`${selectPartners} where id = $1`, id))[0],
+    partnerNames: async (ids) => {
+      const marks = ids.map((_, index) => `$${index + 1}`).join();
+      const found =
+        ids.length === 0 ? [] : await partners(`${selectPartners} where id in (${marks})`, ...ids);
+      return new Map(found.map(({ id, name }) => [id, name]));
+    },
     listPartners: (page) =>
       page === undefined
         ? partners(`${selectPartners} order by id`)

@@ -4,8 +4,8 @@ import type { NamedEntry } from '../../operations/audit.ts';
 import { html, type Value } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { code, downloads, filterForm, filtersOf, pager, table, text, time } from '../parts.ts';
-import { auditTable, who } from '../tables.ts';
 import type { Visit } from '../visit.ts';
+import { auditTable, who } from './sentences.ts';
 
 const filters = {
   target: 'Target',
@@ -15,11 +15,14 @@ const filters = {
   until: 'Before (UTC)',
 };
 
-export async function auditPage({ call, query }: Visit): Promise<Page> {
+export async function auditPage(visit: Visit): Promise<Page> {
+  const { call, query } = visit;
   const chosen = filtersOf(filters, query);
   const { entries, cursor } = await call('listAudit', {
     query: { ...chosen, cursor: query.cursor, limit: 50 },
   });
+  const empty = 'No change with these filters. Remove some of them, or choose an earlier time.';
+  const changes = await auditTable(visit, entries, empty);
   return {
     title: 'Audit log',
     place: 'audit',
@@ -27,7 +30,7 @@ export async function auditPage({ call, query }: Visit): Promise<Page> {
 <p class="hint">Every change, newest first. Entries cannot be changed or deleted.</p>
 ${filterForm('/console/audit', filters, query)}
 ${entries.length > 0 && downloads('audit', chosen, 'entries with these filters')}
-${auditTable(entries, 'No change with these filters. Remove some of them, or choose an earlier time.')}
+${changes}
 ${pager('/console/audit', query, 'cursor', cursor)}`,
   };
 }

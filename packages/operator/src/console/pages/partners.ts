@@ -3,9 +3,10 @@ import { notFound } from '../../admin/refusals.ts';
 import { html } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { code, facts, idLink, linkTo, mark, offers, pager, pathTo, table, text, time } from '../parts.ts';
-import { auditTable, grantTable, keyTable } from '../tables.ts';
+import { grantTable, keyTable } from '../tables.ts';
 import { usageOf } from '../usage.ts';
 import type { Visit } from '../visit.ts';
+import { auditTable, nameOfActor, reasonOf } from './sentences.ts';
 
 export async function startPage({ call, query }: Visit): Promise<Page> {
   const { partners, cursor } = await call('listPartners', {
@@ -30,6 +31,9 @@ ${pager('/console', query, 'cursor', cursor)}`,
   };
 }
 
+const noChange = (of: string) =>
+  `No change of this ${of} is in the audit log. Older versions did not keep one.`;
+
 export async function partnerPage(visit: Visit): Promise<Page> {
   const { call, query, ids } = visit;
   const id = ids.id!;
@@ -44,15 +48,21 @@ export async function partnerPage(visit: Visit): Promise<Page> {
   const { charts, refusals } = await usageOf(visit, { partner_id: id });
   const path = pathTo('partners', id);
   const isDisabled = partner.disabled_at !== undefined;
+  const action = ['partners disable', 'partners enable'];
+  const { entries: switched } = await call('listAudit', { query: { target: id, action, limit: 1 } });
+  const [last] = switched.filter(({ action }) => (action === 'partners disable') === isDisabled);
+  const since =
+    last === undefined
+      ? partner.disabled_at && html` since ${time(partner.disabled_at)}`
+      : html` by ${nameOfActor(last)}, ${time(last.at)}${reasonOf(last)}`;
   return {
     title: partner.name,
     place: '',
     body: html`<h1>${text(partner.name)}</h1>
 ${facts([
   ['Partner', code(id)],
-  ['State', mark(isDisabled ? 'disabled' : 'enabled')],
+  ['State', html`${mark(isDisabled ? 'disabled' : 'enabled')}${since}`],
   ['Created (UTC)', time(partner.created_at)],
-  ['Disabled (UTC)', partner.disabled_at && time(partner.disabled_at)],
 ])}
 ${offers(visit, [
   ['putKey', `${path}/create-key`, 'Create a key'],
@@ -72,7 +82,7 @@ ${pager(path, query, 'keys', moreKeys)}
 ${grantTable(visit, grants, 'partner', 'No grant. Imports and batches bring the grants of customers.')}
 ${pager(path, query, 'grants', moreGrants)}
 <h2>Changes</h2>
-${auditTable(entries, 'No change of this partner is in the audit log. Older versions did not keep one.')}
+${await auditTable(visit, entries, noChange('partner'))}
 <p><a href="${`/console/audit?${new URLSearchParams({ target: id })}`}">All changes of this partner</a></p>`,
   };
 }
@@ -110,7 +120,7 @@ ${refusals}
 <h2>Answers</h2>
 ${charts}
 <h2>Changes</h2>
-${auditTable(entries, 'No change of this key is in the audit log. Older versions did not keep one.')}`,
+${await auditTable(visit, entries, noChange('key'))}`,
   };
 }
 

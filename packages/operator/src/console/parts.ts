@@ -35,7 +35,7 @@ export const idLink = (kind: string, id: string): Html => link(pathTo(kind, id),
 /** A change that a page offers. Its button leads to a page that asks before it changes anything. */
 type Offer = readonly [id: AdminOperationId, path: string, label: string, isDanger?: 'danger'];
 
-/** The buttons of changes. A person without the role for one reads whom to ask for it. */
+/** The buttons of changes. A person without the role for one reads which role has it. */
 export function offers({ may }: Visit, changes: readonly (Offer | false)[]): Html {
   const offered = changes.filter((change) => change !== false);
   const buttons = offered.map(

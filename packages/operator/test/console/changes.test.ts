@@ -31,8 +31,8 @@ test('a change is offered to its roles only, and others get 403', async (t) => {
       assert.equal(text.includes(`href="/console${path}"`), isAllowed, `${role} ${path}`);
       assert.equal((await browser.get(`/console${path}`)).status, isAllowed ? 200 : 403);
       if (isAllowed) continue;
-      const whom = adminOperations[id].permission === 'SUPPORT' ? 'SUPPORT or an ADMIN' : 'an ADMIN';
-      assert.match(text, new RegExp(`Ask ${whom} to \\w`));
+      const helper = adminOperations[id].permission === 'SUPPORT' ? 'SUPPORT or an ADMIN' : 'an ADMIN';
+      assert.match(text, new RegExp(`Ask ${helper} to \\w`));
       const sent = await browser.post(`/console${path}`, { reason: 'all the same', ...fields });
       assert.equal(sent.status, 403);
       assert.match(sent.text, new RegExp(`this key has the role ${role}`));

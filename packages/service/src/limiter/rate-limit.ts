@@ -52,20 +52,23 @@ interface LimitedKey {
   readonly limits: Readonly<Partial<Record<ListingName, number>>>;
 }
 
-/** Counts the request against its partner's rate, and adds the rate headers. Throws a 429 if it is over. */
+/**
+ * Counts the request against its partner's rate, and adds the rate headers. Throws a 429 if it is over.
+ * Returns the number of admissions in the last second, and undefined if the partner has no limit.
+ */
 export async function admit(
   limiter: Limiter | undefined,
   policy: ListingName,
   { partnerId, limits }: LimitedKey,
   headers: string[],
-): Promise<void> {
+): Promise<number | undefined> {
   const rate = limits[policy] ?? limiter?.ratePerSecond ?? 0;
-  if (limiter === undefined || rate === 0) return;
-  const { isAdmitted, left, untilMoreMs } = await limiter.admit(partnerId, rate);
+  if (limiter === undefined || rate === 0) return undefined;
+  const { isAdmitted, admitted, left, untilMoreMs } = await limiter.admit(partnerId, rate);
   const seconds = Math.ceil(untilMoreMs / 1_000);
   headers.push('RateLimit-Policy', `"${policy}";q=${rate};w=${limiterBounds.rateWindowMs / 1_000}`);
   headers.push('RateLimit', `"${policy}";r=${left};t=${seconds}`);
-  if (isAdmitted) return;
+  if (isAdmitted) return admitted;
   throw new Refusal(
     [errorRecord('RATE_LIMITED', { rate })],
     ['Retry-After', String(seconds), 'Retry-After-Ms', String(Math.ceil(untilMoreMs))],

@@ -7,7 +7,7 @@ import { parseParameters, validParameters } from '@partner-network/http/request'
 import type { Reads } from '@partner-network/store/port';
 import { identify, type KeyCache, requireScope, requireValid } from '../auth.ts';
 import { type Cursors, firstPosition } from '../cursors.ts';
-import { admit, type Limiter } from '../limiter/rate-limit.ts';
+import { admit, createMemoryLimiter, type Limiter } from '../limiter/rate-limit.ts';
 import type { Listing } from '../listings.ts';
 import { type Journal, receiptOf } from '../receipts.ts';
 
@@ -29,6 +29,8 @@ export function listingRoute(parts: PipelineParts, keyCache: KeyCache, listing: 
   const { environment, store, cursors, limiters, journal, overload, nowMs } = parts;
   const { operation, access: accessOf } = listing;
   const limiter = limiters[operation.name];
+  /** Counts the admissions of partners without a limit. */
+  const unlimited = createMemoryLimiter(0);
   const boundNames = parametersBoundToCursor(operation);
   let publicAddress: string | undefined;
   const sources = {
@@ -45,7 +47,8 @@ export function listingRoute(parts: PipelineParts, keyCache: KeyCache, listing: 
     requireValid(key, nowMs());
     journal.noteUse(key.id, nowMs());
     requireScope(key, operation.permission);
-    await admit(limiter, operation.name, key, exchange.headers);
+    const admitted = await admit(limiter, operation.name, key, exchange.headers);
+    exchange.admitted = admitted ?? unlimited.admit(key.partnerId, Number.POSITIVE_INFINITY).admitted;
 
     const parameters = parseParameters(operation, exchange.query);
     const filters = boundNames.map((name) => parameters[name]);

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
-import { type TestContext, test } from 'node:test';
-import { receiptsBounds } from '@partner-network/common/bounds/service';
-import { refusalsPerMinute } from '@partner-network/contract/limits';
+import { test } from 'node:test';
 import fc from 'fast-check';
 import { anyCharacter } from '../../../../checks/fuzz/words.ts';
 import { Overload } from '../../../http/src/overload.ts';
@@ -13,28 +11,10 @@ import { pluck } from '../../../testkit/fixtures/pluck.ts';
 import { startTestService } from '../../../testkit/service/service.ts';
 import { watchedLog } from '../../../testkit/watch/logs.ts';
 import { createMemoryLimiter } from '../../src/limiter/rate-limit.ts';
-import { createJournal, type Journal } from '../../src/receipts.ts';
+import type { Journal } from '../../src/receipts.ts';
 import type { ScenarioName } from '../../src/rehearsals/scenarios.ts';
 import { get, urlOf } from '../rehearsals/client.ts';
-
-type Choices = Parameters<typeof startTestService>[1];
-
-// On a busy machine the last write may take longer than a shutdown waits.
-Object.assign(receiptsBounds, { receiptsCloseMs: 60_000 });
-
-/** A service that writes receipts; `receipts` flushes and reads them. */
-async function startWithJournal(t: TestContext, choices: Choices = {}) {
-  let journal: Journal | undefined;
-  const service = await startTestService(t, {
-    ...choices,
-    journal: ({ store }) => (journal = createJournal(store, watchedLog().log)),
-  });
-  const receipts = async () => {
-    await journal!.close();
-    return service.store.listReceipts({ limit: 1_000 });
-  };
-  return { ...service, receipts };
-}
+import { type Choices, startWithJournal } from './journal-scene.ts';
 
 const alice = '?customer_id=alice&type=CHECKING';
 
@@ -114,32 +94,6 @@ test('a receipt can be written whatever bytes a request contains', async (t) => 
     await balances(`?customer_id=${word}&grant_id=${word}&type=CHECKING`, { key: keys.acme });
   }
   assert.equal((await receipts()).length, words.length);
-});
-
-test('a refused list of brands leaves a receipt, at most 60 a minute for a key and code', async (t) => {
-  const minute = 60_000;
-  let nowMs = Date.now() - (Date.now() % minute);
-  const { brands, receipts } = await startWithJournal(t, { nowMs: () => nowMs });
-  assert.equal((await brands('', { key: keys.acme })).status, 200);
-  const first = await brands('?cursor=x', { key: keys.acme });
-  for (let count = 1; count < refusalsPerMinute + 5; count += 1)
-    await brands('?cursor=x', { key: keys.acme });
-  await brands('?limit=x', { key: keys.acme });
-  await brands('?cursor=x', { key: keys.zenith });
-  nowMs += minute;
-  await brands('?cursor=x', { key: keys.acme });
-  const found = Object.groupBy(await receipts(), ({ key_id, outcome }) => `${key_id} ${outcome}`);
-  const [ofMinute, ...others] = Object.entries(found).map(([name, { length = 0 } = []]) => [name, length]);
-  assert.deepEqual([ofMinute, ...others].toSorted(), [
-    ['KEY_0 EXPECTED_INTEGER', 1],
-    ['KEY_0 INVALID_CURSOR', refusalsPerMinute + 1],
-    ['KEY_8 INVALID_CURSOR', 1],
-  ]);
-  const receipt = Object.values(found)
-    .flat()
-    .find((each) => each?.request_id === first.headers['x-request-id']);
-  assert.equal(receipt?.operation, 'listBrands');
-  assert.deepEqual(wordsOf(receipt!), ['acme', 'KEY_0', undefined, undefined, 'INVALID_CURSOR']);
 });
 
 const failing = (fault: Error): Choices => ({

@@ -27,3 +27,9 @@ const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 export function isRequestId(text: string): boolean {
   return uuid.test(text);
 }
+
+/** The time in the id of a request, in milliseconds. Undefined if we did not make the id. */
+export function msOfRequestId(id: string): number | undefined {
+  const isOurs = isRequestId(id) && id[14] === '7';
+  return isOurs ? Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) : undefined;
+}

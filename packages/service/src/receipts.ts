@@ -19,7 +19,7 @@ import { BatchWriter } from './batch-writer.ts';
 /** Outcomes that only rehearsals have: a code that does not exist, and a fault without a code. */
 export const rehearsedOutcomes = { unknownCode: 'REHEARSED_UNKNOWN_CODE', noCode: 'REHEARSED_FAULT' };
 
-const outcomes = ['GRANTED', ...Object.keys(errorCatalogue), ...Object.values(rehearsedOutcomes)];
+export const outcomes = ['GRANTED', ...Object.keys(errorCatalogue), ...Object.values(rehearsedOutcomes)];
 
 export const someOutcome = 'GRANTED or the code of an error, such as GRANT_REVOKED';
 

@@ -154,7 +154,11 @@ function culpritOf({ parameters }: ListingOperation, code: ErrorCode): [string, 
 }
 
 /** The error that an operation gives for a code, with its sentence filled in. */
-export function exampleOf(operation: ListingOperation, code: ErrorCode, setting: Setting): ErrorRecord {
+export function exampleOf(
+  operation: ListingOperation,
+  code: ErrorCode,
+  setting: Pick<Setting, 'environment' | 'rate'>,
+): ErrorRecord {
   const [name, parameter] = culpritOf(operation, code) ?? [];
   if (name === undefined || parameter === undefined) {
     const { environment, rate } = setting;

@@ -1,4 +1,4 @@
-/** Pieces of pages: texts, times, marks, tables, links and filters. */
+/** Pieces of pages: texts, times, marks, tables and links. */
 import { textOf } from '@partner-network/common/text';
 import { type AdminOperationId, adminOperations } from '@partner-network/contract/admin/operations';
 import { type Html, html, type Value } from './html.ts';
@@ -159,30 +159,9 @@ export function downloads(list: string, filters: Texts, what: string): Html {
 export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
 
-const isTime = (name: string) => name === 'since' || name === 'until';
-
 /** A browser sends a time without seconds and zone. */
 const localTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?$/;
 
 export function utcOf(given: string): string {
   return localTime.test(given) ? `${given}${given.length === 16 ? ':00' : ''}Z` : given;
-}
-
-/** The filters of a query, as the API takes them. */
-export function filtersOf(labels: Texts, query: Texts): Texts {
-  const chosen = Object.entries(query).filter(([name]) => name in labels);
-  return Object.fromEntries(chosen.map(([name, value]) => [name, isTime(name) ? utcOf(value) : value]));
-}
-
-export function filterForm(path: string, labels: Texts, query: Texts): Html {
-  const fields = Object.entries(labels).map(([name, label]) => {
-    const value = query[name] ?? '';
-    const type = isTime(name) ? 'datetime-local' : 'text';
-    const shown = isTime(name) ? value.replace(/(?:\.\d+)?Z$/, '') : value;
-    return html`<label>${label}<input name="${name}" type="${type}" value="${shown}"></label>\n`;
-  });
-  const isAhead = utcOf(query.since ?? '') > new Date().toISOString();
-  return html`<form class="filters" method="get" action="${path}">${fields}<button>Filter</button>
-<a href="${path}">Remove filters</a></form>
-${isAhead && html`<p class="hint">From is in the future: choose an earlier time.</p>`}`;
 }

@@ -4,7 +4,7 @@ import type { ShownKey } from '../admin/lists.ts';
 import type { ListedGrant } from '../operations/grants.ts';
 import { type Html, html, type Value } from './html.ts';
 import { code, idLink, mark, pathTo, table, text, time } from './parts.ts';
-import { meaningOf } from './usage.ts';
+import { listed, meaningOf } from './usage.ts';
 import type { Visit } from './visit.ts';
 
 export function keyTable(keys: readonly ShownKey[], empty: Value): Html {
@@ -48,16 +48,19 @@ export function grantTable(
 }
 
 export function receiptTable(receipts: readonly Receipt[], empty: Value): Html {
-  const rows = receipts.map(({ at, outcome, partner_id, key_id, customer_id, grant_id, request_id }) => [
-    time(at),
-    mark(outcome),
-    meaningOf(outcome),
-    idLink('partners', partner_id),
-    idLink('keys', key_id),
-    customer_id === undefined ? '–' : idLink('customers', customer_id),
-    grant_id === undefined ? '–' : code(grant_id),
-    idLink('requests', request_id),
-  ]);
-  const who = ['Partner', 'Key', 'Customer', 'Grant', 'Request'];
+  const rows = receipts.map(
+    ({ at, operation, outcome, partner_id, key_id, customer_id, grant_id, request_id }) => [
+      time(at),
+      mark(outcome),
+      meaningOf(outcome),
+      listed[operation],
+      idLink('partners', partner_id),
+      idLink('keys', key_id),
+      customer_id === undefined ? '–' : idLink('customers', customer_id),
+      grant_id === undefined ? '–' : code(grant_id),
+      idLink('requests', request_id),
+    ],
+  );
+  const who = ['Asked for', 'Partner', 'Key', 'Customer', 'Grant', 'Request'];
   return table('Receipts', ['Time (UTC)', 'Outcome', 'What it means', ...who], rows, empty);
 }

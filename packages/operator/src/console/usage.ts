@@ -1,5 +1,6 @@
 /** What a partner or a key was answered: charts, and why it was refused. */
 import { type ErrorCode, errorCatalogue } from '@partner-network/contract/errors';
+import { refusalsPerMinute } from '@partner-network/contract/limits';
 import type { UsageCount } from '@partner-network/store/port';
 import { type Html, html, type Value } from './html.ts';
 import { code, downloads, idLink, linkTo, pathTo, plural, table } from './parts.ts';
@@ -155,8 +156,12 @@ ${downloads('usage', { ...owner }, 'numbers of answers by hour')}`,
   };
 }
 
+/** Which requests leave a receipt. */
+export const leaveReceipts = html`Requests for balances leave a receipt, and so do refused requests for
+brands: at most ${refusalsPerMinute} a minute for a key and code on each instance. All are counted.`;
+
 /** What the operations list. */
-const listed: Readonly<Record<string, string>> = { listBrands: 'brands', listBalances: 'balances' };
+export const listed: Readonly<Record<string, string>> = { listBrands: 'brands', listBalances: 'balances' };
 
 /** Refusals by code, key and listing, those of this hour and the previous one first. */
 function refusalsOf(owner: Owner, hours: readonly UsageCount[], recentFrom: string, now: string): Html {
@@ -175,12 +180,11 @@ function refusalsOf(owner: Owner, hours: readonly UsageCount[], recentFrom: stri
     ...(owner.key_id === undefined ? [idLink('keys', key_id)] : []),
     recent,
     all,
-    operation === 'listBalances' ? receiptsLink(owner, { key_id, outcome }, 'Receipts') : 'in the log',
+    receiptsLink(owner, { key_id, operation, outcome }, 'Receipts'),
   ]);
   const since = `Since ${recentFrom.slice(11, 16)} UTC`;
   const key = owner.key_id === undefined ? ['Key'] : [];
-  const hint = html`<p class="hint">It is ${now.slice(11, 16)} UTC now. Requests for balances leave receipts.
-For others, search the log of <code>partner-network serve</code> for the id of the key.</p>`;
+  const hint = html`<p class="hint">It is ${now.slice(11, 16)} UTC now. ${leaveReceipts}</p>`;
   const refusals = table(
     'Refusals',
     ['Code', 'What it means', 'Asked for', ...key, since, '24 hours', 'Requests'],

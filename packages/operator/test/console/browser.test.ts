@@ -42,6 +42,9 @@ test('the console, for every reader', needsChromium, async (t) => {
       '/console/customers/alice/erase',
       `/console/partners/${'japanese'.repeat(12)}`,
       '/console/nope',
+      '/console/receipts?partner_id=acm&outcome=none&since=soon',
+      '/console/audit?actor=testr&span=today',
+      '/console/requests/0190aaaa-0000-7000-8000-0000000000ff',
     ];
     for (const look of looks) {
       await using context = await browser.newContext(look);

@@ -25,12 +25,6 @@ test('the audit log is filtered and paged', async (t) => {
   }
   const all = Array.from({ length: 120 }, (_, index) => 119 - index);
   assert.equal(seen.join(), all.join());
-  assert.equal((await viewer.get('/console/audit?since=yesterday')).status, 400);
-  for (const list of ['audit', 'receipts']) {
-    const { status, text } = await viewer.get(`/console/${list}?since=9999-01-01T00:00`);
-    assert.equal(status, 200);
-    assert.match(text, /From is in the future: choose an earlier time\./);
-  }
 });
 
 test('data lists imports, feeds and batches of all kinds, newest first, on pages', async (t) => {

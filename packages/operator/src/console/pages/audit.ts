@@ -1,37 +1,26 @@
 /** The audit log: who changed what, and why, and where the records come from. */
 import type { AuditAction } from '@partner-network/store/port';
 import type { NamedEntry } from '../../operations/audit.ts';
+import { auditFilters, filteredList } from '../filters.ts';
 import { html, type Value } from '../html.ts';
 import type { Page } from '../layout.ts';
-import { code, downloads, filterForm, filtersOf, pager, table, text, time } from '../parts.ts';
+import { code, downloads, pager, table, text, time } from '../parts.ts';
 import type { Visit } from '../visit.ts';
 import { auditTable, who } from './sentences.ts';
 
-const filters = {
-  target: 'Target',
-  actor: 'Who',
-  action: 'What, such as keys revoke',
-  since: 'From (UTC)',
-  until: 'Before (UTC)',
-};
-
 export async function auditPage(visit: Visit): Promise<Page> {
-  const { call, query } = visit;
-  const chosen = filtersOf(filters, query);
-  const { entries, cursor } = await call('listAudit', {
-    query: { ...chosen, cursor: query.cursor, limit: 50 },
-  });
   const empty = 'No change with these filters. Remove some of them, or choose an earlier time.';
-  const changes = await auditTable(visit, entries, empty);
+  const list = await filteredList(visit, '/console/audit', auditFilters, async (query, chosen) => {
+    const { entries, cursor } = await visit.call('listAudit', { query });
+    const link = entries.length > 0 && downloads('audit', chosen, 'entries with these filters');
+    return { list: html`${link}${await auditTable(visit, entries, empty)}`, cursor };
+  });
   return {
     title: 'Audit log',
     place: 'audit',
     body: html`<h1>Audit log</h1>
 <p class="hint">Every change, newest first. Entries cannot be changed or deleted.</p>
-${filterForm('/console/audit', filters, query)}
-${entries.length > 0 && downloads('audit', chosen, 'entries with these filters')}
-${changes}
-${pager('/console/audit', query, 'cursor', cursor)}`,
+${list}`,
   };
 }
 

@@ -1,23 +1,18 @@
 /** Customers and receipts: who may read the balances, and who did. No amount is read. */
+import { msOfRequestId } from '@partner-network/common/ids';
+import { toTime } from '@partner-network/common/times';
+import { type ErrorCode, errorCatalogue } from '@partner-network/contract/errors';
+import { exampleOf } from '@partner-network/contract/openapi/responses';
+import { listingByName, listings } from '@partner-network/contract/operations';
+import { Refusal } from '@partner-network/http/refusal';
+import { outcomes } from '@partner-network/service/receipts';
+import { filteredList, receiptFilters } from '../filters.ts';
 import { html } from '../html.ts';
-import type { Page } from '../layout.ts';
-import {
-  code,
-  downloads,
-  facts,
-  filterForm,
-  filtersOf,
-  idLink,
-  linkTo,
-  mark,
-  offers,
-  pager,
-  pathTo,
-  time,
-} from '../parts.ts';
+import { errorList, type Page } from '../layout.ts';
+import { code, downloads, facts, idLink, linkTo, mark, offers, pager, pathTo, text, time } from '../parts.ts';
 import { grantTable, receiptTable } from '../tables.ts';
-import { meaningOf } from '../usage.ts';
-import type { Visit } from '../visit.ts';
+import { leaveReceipts, listed, meaningOf } from '../usage.ts';
+import { noteRefusal, type Visit } from '../visit.ts';
 
 export async function customerPage(visit: Visit): Promise<Page> {
   const { call, query, ids, reads } = visit;
@@ -50,39 +45,36 @@ ${pager(path, query, 'receipts', moreReceipts)}`,
   };
 }
 
-const receiptFilters = {
-  partner_id: 'Partner',
-  key_id: 'Key',
-  customer_id: 'Customer',
-  outcome: 'Outcome',
-  since: 'From (UTC)',
-  until: 'Before (UTC)',
-};
-
-export async function receiptsPage({ call, query }: Visit): Promise<Page> {
-  const chosen = filtersOf(receiptFilters, query);
-  const { receipts, cursor } = await call('listReceipts', {
-    query: { ...chosen, cursor: query.cursor, limit: 50 },
+export async function receiptsPage(visit: Visit): Promise<Page> {
+  const empty = 'No receipt with these filters. Receipts may have been pruned.';
+  const list = await filteredList(visit, '/console/receipts', receiptFilters, async (query, chosen) => {
+    const { receipts, cursor } = await visit.call('listReceipts', { query });
+    const links = receipts.length > 0 && downloads('receipts', chosen, 'receipts with these filters');
+    return { list: html`${links}${receiptTable(receipts, empty)}`, cursor };
   });
-  const empty = html`No receipt with these filters. Only requests for balances leave one, until it is pruned:
-for others, search the log of <code>partner-network serve</code>.`;
   return {
     title: 'Receipts',
     place: 'receipts',
     body: html`<h1>Receipts</h1>
-<p class="hint">Who asked for the balances of which customer, newest first. The outcome GRANTED means that the
-partner got them.</p>
-${filterForm('/console/receipts', receiptFilters, query)}
-${receipts.length > 0 && downloads('receipts', chosen, 'receipts with these filters')}
-${receiptTable(receipts, empty)}
-${pager('/console/receipts', query, 'cursor', cursor)}`,
+<p class="hint">Who asked for what, newest first. The outcome GRANTED means that the partner got the balances.
+${leaveReceipts}</p>
+${list}`,
   };
 }
 
 /** What is stored of one request. */
-export async function requestPage({ call, ids }: Visit): Promise<Page> {
-  const { receipt } = await call('getRequest', { path: ids });
-  const { at, request_id, partner_id, key_id, customer_id, grant_id, outcome } = receipt;
+export async function requestPage(visit: Visit): Promise<Page> {
+  const { call, ids, reads } = visit;
+  const answer = await call('getRequest', { path: ids }).catch((thrown) => {
+    if (thrown instanceof Refusal && thrown.status === 404) return thrown;
+    throw thrown;
+  });
+  if (answer instanceof Refusal) return unstoredPage(visit, answer);
+  const { at, request_id, operation, partner_id, key_id, customer_id, grant_id, outcome } = answer.receipt;
+  const partner = await reads.findPartner(partner_id);
+  const key = await reads.findKeyById(key_id);
+  const advice = adviceOf(operation, outcome);
+  const isOfCustomer = operation === 'listBalances';
   return {
     title: `Request ${request_id}`,
     place: 'receipts',
@@ -91,10 +83,55 @@ ${facts([
   ['Outcome', mark(outcome)],
   ['What it means', meaningOf(outcome)],
   ['Time (UTC)', time(at)],
-  ['Partner', idLink('partners', partner_id)],
-  ['Key', idLink('keys', key_id)],
-  ['Customer', customer_id === undefined ? 'none that is valid' : idLink('customers', customer_id)],
-  ['Grant', grant_id === undefined ? 'none' : code(grant_id)],
+])}
+${advice && html`<p>What the answer advised, for example: ${advice}</p>`}
+<h2>What was asked</h2>
+${facts([
+  ['Operation', listed[operation]],
+  ['Partner', html`${partner && text(partner.name)} ${idLink('partners', partner_id)}`],
+  ['Key', html`${key?.name && text(key.name)} ${idLink('keys', key_id)}`],
+  ['Customer', isOfCustomer && (customer_id ? idLink('customers', customer_id) : 'none that is valid')],
+  ['Grant', isOfCustomer && (grant_id ? code(grant_id) : 'none')],
 ])}`,
+  };
+}
+
+/** What an answer with this code advises. The parameter and the number are those of an example. */
+function adviceOf(operation: string, outcome: string): string | undefined {
+  const listing = listings.find(({ id }) => id === operation);
+  if (listing === undefined || !(outcome in errorCatalogue)) return undefined;
+  const setting = { environment: 'production', rate: listingByName.brands.defaultRate } as const;
+  return exampleOf(listing, outcome as ErrorCode, setting).detail;
+}
+
+/** Refusals that are listed. */
+const most = 50;
+const minuteMs = 60_000;
+
+/** What else is known of a request without a receipt: its time, and what was refused in that minute. */
+async function unstoredPage({ ids, reads, exchange }: Visit, refused: Refusal): Promise<Page> {
+  const id = ids.request_id!;
+  noteRefusal(exchange, refused);
+  const ms = msOfRequestId(id);
+  const page = { title: `Request ${id}`, place: 'receipts' } as const;
+  const head = html`<h1>Request ${code(id)}</h1>${errorList(refused)}`;
+  if (ms === undefined || ms > Date.now() + minuteMs)
+    return { ...page, body: html`${head}<p>No service made this id: it holds no time. Is it complete?</p>` };
+  const startMs = ms - (ms % minuteMs);
+  const span = { since: toTime(startMs), until: toTime(startMs + minuteMs) };
+  // Each code has its own place in an index.
+  const codes = outcomes.filter((outcome) => outcome !== 'GRANTED');
+  const found = await Promise.all(
+    codes.map((outcome) => reads.listReceipts({ ...span, outcome, limit: most })),
+  );
+  const all = new URLSearchParams(span).toString();
+  const newest = found.flat().toSorted((one, other) => (one.at < other.at ? 1 : -1));
+  return {
+    ...page,
+    body: html`${head}<p>The first digits of the id hold its time: ${time(toTime(ms))} UTC.</p>
+<h2>What was refused in that minute</h2>
+${receiptTable(newest.slice(0, most), 'No refusal of that minute has a receipt.')}
+<p>At most ${most} are shown.
+<a href="/console/receipts?${all}">All receipts of that minute</a></p>`,
   };
 }

@@ -1,11 +1,12 @@
 /** Finds what an id belongs to. A POST, because somebody may paste a key, which no address may contain. */
 import { isRequestId } from '@partner-network/common/ids';
-import { echo, isCleanText, isLongerThan } from '@partner-network/common/text';
+import { echo, isCleanText } from '@partner-network/common/text';
 import { keyPrefixPattern } from '@partner-network/contract/environments';
-import type { Partner } from '@partner-network/store/port';
 import { receiptOfRequest } from '../../admin/lists.ts';
 import { notFound } from '../../admin/refusals.ts';
-import { html } from '../html.ts';
+import { isCustomer, isInAudit, type Named } from '../filters.ts';
+import { type Html, html } from '../html.ts';
+import { tokenField } from '../layout.ts';
 import { isPage, linkTo, pathTo, plural, table, text } from '../parts.ts';
 import type { Outcome, Visit } from '../visit.ts';
 
@@ -30,55 +31,62 @@ export async function search(visit: Visit): Promise<Outcome> {
     return { to: pathTo('keys', key.id) };
   }
   if (asked === '' || !isCleanText(asked)) throw notFound('Write an id, without invisible characters.');
-  let found = await hitsOf(visit, typed);
-  if (found.exact.length > 0) asked = typed;
-  else if (asked !== typed) found = await hitsOf(visit, asked);
-  const { exact, named } = found;
-  const hits = [...exact, ...named];
-  if ((exact.length === 1 || hits.length === 1) && isPage(hits[0]!.path)) return { to: hits[0]!.path };
+  let exact = await exactHits(visit, typed);
+  if (exact.length > 0) asked = typed;
+  else if (asked !== typed) exact = await exactHits(visit, asked);
+  if (exact.length === 1 && isPage(exact[0]!.path)) return { to: exact[0]!.path };
+  const hits = [...exact, ...(await namedHits(visit, asked))];
+  if (hits.length === 1 && isPage(hits[0]!.path)) return { to: hits[0]!.path };
   // Its page says which log to search.
   if (hits.length === 0 && isRequestId(asked)) return { to: pathTo('requests', asked) };
-  const rows = hits.slice(0, mostHits).map(({ kind, label, path }) => [kind, linkTo(path, label)]);
-  const cut = html`<p class="hint">The first ${mostHits} of ${plural(hits.length, 'hit')} are shown. A longer
-part of a name finds fewer.</p>`;
+  const from = Number(visit.form.get('from')) || 0;
+  const shown = hits.slice(from, from + mostHits);
+  const rows = shown.map(({ kind, label, path }) => [kind, linkTo(path, label)]);
   const customer = linkTo(pathTo('customers', asked), 'Open it as a customer');
   return {
     title: 'Search',
-    body: html`<h1>Search for ${text(echo(asked, 128))}</h1>${hits.length > mostHits && cut}
+    body: html`<h1>Search for ${text(echo(asked, 128))}</h1>
+${
+  hits.length > mostHits &&
+  html`<p class="hint">${from + 1} to ${from + shown.length} of ${plural(hits.length, 'hit')} are shown.
+A longer part of a name finds fewer.</p>`
+}
 ${table(
   'Hits',
   ['What', 'Name or id'],
   rows,
   html`Nothing has this id or name. Ids must be whole, and case matters. A customer with balances but
 without grants and receipts is not found: ${customer}.`,
-)}`,
+)}
+<div class="actions">${from > 0 && pageButton(visit, typed, 0, 'First hits')}
+${from + mostHits < hits.length && pageButton(visit, typed, from + mostHits, 'Next hits')}</div>`,
   };
 }
 
-/** What has this id, then the other partners whose name contains it. Only grants and brands can be many. */
-async function hitsOf(visit: Visit, id: string) {
+/** A form, because what was typed must not be in an address. */
+const pageButton = ({ session }: Visit, typed: string, from: number, label: string): Html =>
+  html`<form method="post" action="/console/search">${tokenField(session)}<input type="hidden" name="id"
+value="${typed}"><input type="hidden" name="from" value="${from}"><button>${label}</button></form>`;
+
+/** What has this id. */
+async function exactHits(visit: Visit, id: string): Promise<Hit[]> {
   const { reads } = visit;
-  const at = new Date().toISOString();
-  const [partners, key, grants, brands, ofCustomer, receipts, isErased, receipt, changes] = await Promise.all(
-    [
-      reads.listPartners(),
-      reads.findKeyById(id),
-      reads.findGrants(id),
-      reads.findBrands(id),
-      reads.listGrants({ customerId: id, at, limit: 1 }),
-      reads.listReceipts({ customerId: id, limit: 1 }),
-      reads.isErased(id),
-      receiptOfRequest(reads, id),
-      changesOf(visit, id),
-    ],
-  );
-  const isCustomer = ofCustomer.length > 0 || receipts.length > 0 || isErased;
-  const exact: Hit[] = [
-    ...partners.filter((partner) => partner.id === id).map(partnerHit),
-    ...(key ? [{ kind: 'Key', label: key.name ?? id, path: pathTo('keys', id) }] : []),
-    ...(isCustomer ? [{ kind: 'Customer', label: id, path: pathTo('customers', id) }] : []),
+  const [partner, key, grants, brands, isOfCustomer, receipt, hasChanged] = await Promise.all([
+    reads.findPartner(id),
+    reads.findKeyById(id),
+    reads.findGrants(id),
+    reads.findBrands(id),
+    isCustomer(reads, id),
+    receiptOfRequest(reads, id),
+    isInAudit(visit, 'actor', id),
+  ]);
+  const changes = `/console/audit?${new URLSearchParams({ actor: id })}`;
+  return [
+    ...(partner ? [hitOf('Partner', partner)] : []),
+    ...(key ? [hitOf('Key', key)] : []),
+    ...(isOfCustomer ? [{ kind: 'Customer', label: id, path: pathTo('customers', id) }] : []),
     ...(receipt ? [{ kind: 'Request', label: id, path: pathTo('requests', id) }] : []),
-    ...changes,
+    ...(hasChanged ? [{ kind: 'Changes of', label: id, path: changes }] : []),
     ...brands.map(({ partner_id, name }) => ({
       kind: `Brand of ${partner_id}`,
       label: name,
@@ -90,19 +98,22 @@ async function hitsOf(visit: Visit, id: string) {
       path: pathTo('customers', customer_id),
     })),
   ];
-  const isNamed = ({ name }: Partner) => name.toLowerCase().includes(id.toLowerCase());
-  const named = partners.filter((partner) => partner.id !== id && isNamed(partner)).map(partnerHit);
-  return { exact, named };
 }
 
-/** The changes of an actor, a person or the keys with this name. */
-async function changesOf({ call }: Visit, actor: string): Promise<Hit[]> {
-  if (actor.trim() === '' || isLongerThan(actor, 256) || !isCleanText(actor)) return [];
-  const { entries } = await call('listAudit', { query: { actor, limit: 1 } });
-  const path = `/console/audit?${new URLSearchParams({ actor })}`;
-  return entries.length > 0 ? [{ kind: 'Changes of', label: actor, path }] : [];
+/** The other partners and keys whose name contains the text. Those with this very name come first. */
+async function namedHits({ reads }: Visit, asked: string): Promise<Hit[]> {
+  const text = asked.toLowerCase();
+  const isNamed = ({ id, name }: Named) => id !== asked && name?.toLowerCase().includes(text);
+  const partners = (await reads.listPartners()).filter(isNamed);
+  const keys = (await reads.listKeys(undefined)).filter(isNamed);
+  const found = [
+    ...partners.map((partner) => hitOf('Partner', partner)),
+    ...keys.map((key) => hitOf('Key', key)),
+  ];
+  const isSame = ({ label }: Hit) => Number(label.toLowerCase() === text);
+  return found.toSorted((one, other) => isSame(other) - isSame(one));
 }
 
-function partnerHit({ id, name }: Partner): Hit {
-  return { kind: 'Partner', label: name, path: pathTo('partners', id) };
+function hitOf(kind: 'Partner' | 'Key', { id, name = id }: Named): Hit {
+  return { kind, label: name, path: pathTo(`${kind.toLowerCase()}s`, id) };
 }

@@ -1,10 +1,12 @@
 /** The changes that a person can make: what each does, in words, and what it sends. */
 import { newId } from '@partner-network/common/ids';
 import { isPlainInteger } from '@partner-network/common/text';
-import { lengths, overlapSeconds } from '@partner-network/contract/limits';
+import { lengths, overlapSeconds, ratePerSecond } from '@partner-network/contract/limits';
+import { type ListingName, listings } from '@partner-network/contract/operations';
 import { scopes } from '@partner-network/contract/permissions';
 import type { Partner } from '@partner-network/store/port';
 import type { ShownKey } from '../admin/lists.ts';
+import { limitsInWords } from '../operations/partners.ts';
 import type { Action, Subject } from './confirm.ts';
 import { type Html, html } from './html.ts';
 import type { Page } from './layout.ts';
@@ -117,6 +119,20 @@ function overlapOf(text: string): number {
   return isPlainInteger(text) ? Number(text) : Number.NaN;
 }
 
+function limitField({ form }: Visit, name: ListingName, partner?: Partner): Html {
+  const { min, max } = ratePerSecond;
+  return html`<label for="${name}">Requests for ${name} a second</label>
+<input id="${name}" name="${name}" type="number" min="${min}" max="${max}" placeholder="default"
+value="${form.get(name) ?? partner?.limits?.[name]}" aria-describedby="about-${name}">
+<p class="hint" id="about-${name}">${min} to ${max}. An empty field means the default of the service.</p>`;
+}
+
+/** A text that is not a number is sent as it is, so that the check of the body refuses it. */
+function limitIn(text: string): number | string | null {
+  if (text === '') return null;
+  return isPlainInteger(text) ? Number(text) : text;
+}
+
 export const actions: readonly Action[] = [
   {
     operation: 'disablePartner',
@@ -147,6 +163,19 @@ export const actions: readonly Action[] = [
 value="${form.get('name') ?? partner?.name}" autocomplete="off" dir="auto">`,
     body: ({ form }) => ({ name: form.get('name') }),
     result: () => 'The partner has its new name.',
+  },
+  {
+    operation: 'putLimits',
+    path: '/partners/{id}/limit',
+    title: 'Change the limits',
+    subject: ofPartner,
+    effects: ({ partner }) => [
+      'Within a second, all requests of its keys together are limited by these numbers.',
+      `Its limits a second are now: ${limitsInWords(partner!)}.`,
+    ],
+    fields: (visit, { partner }) => html`${listings.map(({ name }) => limitField(visit, name, partner))}`,
+    body: ({ form }) => Object.fromEntries(listings.map(({ name }) => [name, limitIn(form.get(name) ?? '')])),
+    result: ({ partner }) => `The limits a second are now: ${limitsInWords(partner)}.`,
   },
   {
     operation: 'putKey',

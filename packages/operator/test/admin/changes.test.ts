@@ -46,6 +46,52 @@ for (const engine of engines) {
     ]);
   });
 
+  test(`limits are set, and what is absent or null means the default (${engine})`, async (t) => {
+    const { send, put, store } = await adminScene(t, engine);
+    const path = '/partners/acme/limits';
+    for (const [body, limits] of [
+      [
+        { brands: 1, balances: 10_000, reason: 'abuse' },
+        { brands: 1, balances: 10_000 },
+      ],
+      [
+        { brands: 1, balances: 10_000 },
+        { brands: 1, balances: 10_000 },
+      ],
+      [{ balances: 5 }, { balances: 5 }],
+      [{ brands: null, balances: null }, undefined],
+      [{}, undefined],
+    ] as const) {
+      const answer = await put(path, body);
+      assert.deepEqual([answer.status, answer.body.partner.limits], [200, limits]);
+      assert.deepEqual((await send('/partners/acme')).body, answer.body);
+      assert.deepEqual((await send('/partners')).body.partners[0], answer.body.partner);
+    }
+    const entries = await store.listAudit({ action: 'partners limit', limit: 9 });
+    assert.deepEqual(entries.at(-1)!.details, {
+      from: {},
+      to: { brands: 1, balances: 10_000 },
+      reason: 'abuse',
+    });
+    assert.equal(entries.length, 3);
+    for (const [brands, code] of [
+      ...[
+        [0, 'VALUE_TOO_LOW'],
+        [-1, 'VALUE_TOO_LOW'],
+        [10_001, 'VALUE_TOO_HIGH'],
+        [1.5, 'EXPECTED_INTEGER'],
+      ],
+      ...[
+        ['20', 'EXPECTED_INTEGER'],
+        [true, 'EXPECTED_INTEGER'],
+      ],
+    ] as const) {
+      assertErrors(await put(path, { brands }), 400, `${code} brands`);
+    }
+    assertErrors(await put('/partners/nobody/limits', { brands: 1 }), 404, 'NOT_FOUND');
+    assert.equal((await store.listAudit({ action: 'partners limit', limit: 9 })).length, 3);
+  });
+
   test(`a key is created once; its secret is in the first answer alone (${engine})`, async (t) => {
     const { send, put, post, store } = await adminScene(t, engine);
     const body = { partner_id: 'acme', scopes: ['BRANDS_READ', 'BALANCES_READ'], name: 'shop' };

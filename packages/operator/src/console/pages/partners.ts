@@ -1,5 +1,6 @@
 /** All partners, and one partner with its keys and brands. */
 import { notFound } from '../../admin/refusals.ts';
+import { limitsInWords } from '../../operations/partners.ts';
 import { html } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { code, facts, idLink, linkTo, mark, offers, pager, pathTo, table, text, time } from '../parts.ts';
@@ -63,10 +64,12 @@ ${facts([
   ['Partner', code(id)],
   ['State', html`${mark(isDisabled ? 'disabled' : 'enabled')}${since}`],
   ['Created (UTC)', time(partner.created_at)],
+  ['Limits a second', limitsInWords(partner)],
 ])}
 ${offers(visit, [
   ['putKey', `${path}/create-key`, 'Create a key'],
   ['putPartner', `${path}/rename`, 'Rename'],
+  ['putLimits', `${path}/limit`, 'Change limits'],
   isDisabled && ['enablePartner', `${path}/enable`, 'Enable'],
   !isDisabled && ['disablePartner', `${path}/disable`, 'Disable', 'danger'],
 ])}

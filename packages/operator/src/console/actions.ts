@@ -127,7 +127,7 @@ value="${form.get(name) ?? partner?.limits?.[name]}" aria-describedby="about-${n
 <p class="hint" id="about-${name}">${min} to ${max}. An empty field means the default of the service.</p>`;
 }
 
-/** A text that is not a number is sent as it is, so that the check of the body refuses it. */
+/** A text that is not a number is sent unchanged, so that the check of the body refuses it. */
 function limitIn(text: string): number | string | null {
   if (text === '') return null;
   return isPlainInteger(text) ? Number(text) : text;

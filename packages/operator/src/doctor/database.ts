@@ -89,7 +89,7 @@ export async function checkInstances(
   redis: RedisInspected | undefined,
 ): Promise<Finding> {
   if (Object.values(ratesOf(config)).every((rate) => rate === 0)) {
-    return ok('No rate limit is set, so instances have nothing to share.');
+    return ok('No rate limit is set. Instances share only those of single partners, through --redis.');
   }
   if (instances !== undefined) return judgeInstances(await instances(), redis);
   // The embedded database does not know its instances, so a forgotten Redis cannot be noticed.

@@ -10,7 +10,7 @@ import { limitsInWords } from '../operations/partners.ts';
 import type { Action, Subject } from './confirm.ts';
 import { type Html, html } from './html.ts';
 import type { Page } from './layout.ts';
-import { code, facts, idLink, pathTo, plural, text, utcOf } from './parts.ts';
+import { code, facts, idLink, pathTo, plural, text, time, utcOf } from './parts.ts';
 import type { Visit } from './visit.ts';
 
 const forGood = 'Nobody can take this back.';
@@ -225,9 +225,7 @@ ${expiryField(visit)}`,
     subject: ofKey,
     effects: ({ lastUse }) => [
       'Within a second, all requests with this key get 401 API_KEY_REVOKED.',
-      lastUse === undefined
-        ? 'It was never used.'
-        : `It was last used at ${lastUse.slice(0, 16).replace('T', ' ')} UTC.`,
+      lastUse === undefined ? 'It was never used.' : html`Last use (UTC): ${time(lastUse)}.`,
       forGood,
     ],
     result: () => 'The key is revoked.',

@@ -10,7 +10,7 @@ import { adminLimits } from '@partner-network/contract/limits';
 import { Refusal } from '@partner-network/http/refusal';
 import type { Partner } from '@partner-network/store/port';
 import { requireRole } from '../admin/credentials.ts';
-import { type Html, html } from './html.ts';
+import { type Html, html, type Value } from './html.ts';
 import { errorList, type Page, tokenField } from './layout.ts';
 import { noteRefusal, type Outcome, type Visit } from './visit.ts';
 
@@ -34,7 +34,7 @@ export interface Action {
   readonly isDanger?: boolean;
   subject(visit: Visit): Promise<Subject>;
   /** What will happen, one sentence each. */
-  effects(subject: Subject): readonly string[];
+  effects(subject: Subject): readonly Value[];
   /** Fields of the form besides the reason. */
   fields?(visit: Visit, subject: Subject): Html;
   /** The parameters of the operation's path, if they are not those of the page. */

@@ -45,7 +45,7 @@ export async function serveFuzz(lifetime: Lifetime) {
     store,
     cursors,
     limiters: {},
-    journal: { add: () => {}, count: () => {}, noteUse: () => {} },
+    journal: { add: () => {}, count: () => true, noteUse: () => {} },
     publicUrl: () => 'https://network.example',
     nowMs: Date.now,
   });

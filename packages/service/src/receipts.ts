@@ -72,17 +72,13 @@ export function createJournal(store: JournalWrites, log: Logger, workers = 1) {
   const receipts = new BatchWriter('receipts', mostWaiting, store.recordReceipts, log);
   const uses = new BatchWriter('last uses of keys', keyUsesNoted, store.recordKeyUses, log);
   const usages = new BatchWriter('counts of usage', mostWaiting, store.recordUsage, log);
-  const usage = createUsageCounter(usages);
+  const usage = createUsageCounter(usages, Math.max(1, Math.floor(refusalsPerMinute / workers)));
   const { counts } = receipts;
   /** The minute in which each key was last used. */
   const noted = new Map<string, number>();
-  const mayLeave = createRefusalLimit(Math.max(1, Math.floor(refusalsPerMinute / workers)));
 
   return {
-    /** With `isLimited`, a flood of refusals leaves a few receipts. */
-    add(receipt: Receipt, isLimited = false): void {
-      if (!isLimited || mayLeave(receipt)) receipts.add(receipt.request_id, receipt);
-    },
+    add: (receipt: Receipt): void => receipts.add(receipt.request_id, receipt),
 
     /** A key costs at most one write per minute. */
     noteUse(keyId: string, nowMs: number): void {
@@ -109,65 +105,66 @@ export function createJournal(store: JournalWrites, log: Logger, workers = 1) {
   };
 }
 
-/** Whether a refusal may leave a receipt: at most that many in a minute of the clock, for a key and code. */
-function createRefusalLimit(most: number) {
-  let minute = '';
-  let left = new Map<string, number>();
-  return ({ at, key_id, outcome }: Receipt): boolean => {
-    const now = at.slice(0, 16);
-    if (now !== minute) left = new Map();
-    minute = now;
-    const name = `${outcome} ${key_id}`;
-    const count = (left.get(name) ?? 0) + 1;
-    left.set(name, count);
-    return count <= most;
-  };
-}
-
 /** A count under way. All counts of a partner and listing share their peak. */
 type Counted = UsagePosition & {
   count: number;
   slowestMs: number;
+  /** The last minute in which it was counted, and how often in that minute. */
+  minute: number;
+  inMinute: number;
   readonly peak: { value: number };
 };
+
+/** The peaks of an hour, by listing and partner. They last longer than the counts, which are written. */
+function createPeaks() {
+  let peaks = new Map<string, Counted['peak']>();
+  let lastHour = 0;
+  return (hour: number, operation: string, partnerId: string): Counted['peak'] => {
+    if (hour !== lastHour) peaks = new Map();
+    lastHour = hour;
+    const name = `${operation} ${partnerId}`;
+    const peak = peaks.get(name) ?? { value: 0 };
+    peaks.set(name, peak);
+    return peak;
+  };
+}
 
 /**
  * Counts answers by hour, partner, key, operation and code. Gives the counts to the writer every few
  * seconds, so that a request costs no statement. While the database is lost, counts grow here and take no
  * more memory.
  */
-function createUsageCounter(writer: Pick<BatchWriter<UsageCount>, 'add' | 'waiting'>) {
-  let counts = new Map<string, Counted>();
-  /** The peaks of an hour, by listing and partner. They last longer than the counts, which are written. */
-  let peaks = new Map<string, Counted['peak']>();
-  let hourOfPeaks = 0;
+function createUsageCounter(
+  writer: Pick<BatchWriter<UsageCount>, 'add' | 'waiting'>,
+  refusalsPerMinute: number,
+) {
+  const counts = new Map<string, Counted>();
+  let lastMinute = 0;
+  const peakOf = createPeaks();
   let timer: NodeJS.Timeout | undefined;
   /** Makes ids of items unique: a count that is being written must not be replaced by the next one. */
   let lastId = 0;
 
   function giveAll(): void {
-    for (const { peak, slowestMs, ...count } of counts.values()) {
+    for (const [name, counted] of counts) {
+      const { peak, slowestMs, minute, inMinute: _, ...count } = counted;
+      // Kept until the next minute, because refusals leave a limited number of receipts in a minute.
+      if (count.count === 0 && minute < lastMinute) counts.delete(name);
+      if (count.count === 0) continue;
+      counted.count = 0;
+      counted.slowestMs = 0;
       lastId += 1;
       const isOk = count.code === 'OK';
       const ofAnswers = { slowest_ms: Math.round(slowestMs), ...(peak.value > 0 && { peak: peak.value }) };
       writer.add(String(lastId), { ...count, ...(isOk && ofAnswers) });
     }
-    counts = new Map();
-  }
-
-  function peakOf(hour: number, operation: string, partnerId: string): Counted['peak'] {
-    if (hour !== hourOfPeaks) peaks = new Map();
-    hourOfPeaks = hour;
-    const name = `${operation} ${partnerId}`;
-    const peak = peaks.get(name) ?? { value: 0 };
-    peaks.set(name, peak);
-    return peak;
   }
 
   return {
     /**
      * Counts an answer. The code is that of the first error. `admitted` is the number of requests of the
-     * partner that were admitted in the second that ended with this one, 0 if this one was not.
+     * partner that were admitted in the second that ended with this one, 0 if this one was not. Returns
+     * whether this answer may leave a receipt, if it is one of a flood of refusals.
      */
     count(
       { id, partnerId }: UsedKey,
@@ -175,21 +172,30 @@ function createUsageCounter(writer: Pick<BatchWriter<UsageCount>, 'add' | 'waiti
       code = 'OK',
       nowMs: number,
       { admitted = 0, ms = 0 }: { readonly admitted?: number | undefined; readonly ms?: number } = {},
-    ): void {
+    ): boolean {
+      lastMinute = Math.floor(nowMs / minuteMs);
       const hour = Math.floor(nowMs / hourMs);
       const name = `${hour} ${operation} ${code} ${id}`;
       let counted = counts.get(name);
       if (counted === undefined) {
         const peak = peakOf(hour, operation, partnerId);
         const key = { from: toTime(hour * hourMs), partner_id: partnerId, key_id: id };
-        counted = { ...key, operation, code, count: 0, peak, slowestMs: 0 };
+        counted = { ...key, operation, code, count: 0, peak, slowestMs: 0, minute: 0, inMinute: 0 };
         counts.set(name, counted);
         timer ??= setInterval(() => writer.waiting === 0 && giveAll(), receiptsBounds.usageWriteMs).unref();
       }
       counted.count += 1;
       if (ms > counted.slowestMs) counted.slowestMs = ms;
       if (admitted > counted.peak.value) counted.peak.value = admitted;
-      if (counts.size >= receiptsBounds.usageCounts) giveAll();
+      if (counted.minute !== lastMinute) counted.inMinute = 0;
+      counted.minute = lastMinute;
+      counted.inMinute += 1;
+      const mayLeaveReceipt = counted.inMinute <= refusalsPerMinute;
+      if (counts.size >= receiptsBounds.usageCounts) {
+        giveAll();
+        counts.clear();
+      }
+      return mayLeaveReceipt;
     },
 
     close(): void {

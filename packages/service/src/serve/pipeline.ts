@@ -78,11 +78,13 @@ export function listingRoute(parts: PipelineParts, keyCache: KeyCache, listing: 
     if (key?.partnerId === undefined) return;
     const used = { id: key.id, partnerId: key.partnerId };
     const now = nowMs();
-    journal.count(used, operation.id, outcome, now, { admitted, ms: performance.now() - startedMs });
+    const ms = performance.now() - startedMs;
+    const mayLeaveReceipt = journal.count(used, operation.id, outcome, now, { admitted, ms });
+    // A receipt takes 4 µs, and a flood of refusals must not cost more than its answers.
+    if (accessOf === undefined && (outcome === undefined || !mayLeaveReceipt)) return;
     // A refusal has the grant that the request named, even if a rehearsal refuses what was granted.
     const named = outcome === undefined ? access : accessOf?.(validParameters(operation, query));
-    const isListed = accessOf === undefined && outcome === undefined;
-    if (!isListed) journal.add(receiptOf(exchange, used, named ?? {}, outcome, now), accessOf === undefined);
+    journal.add(receiptOf(exchange, used, named ?? {}, outcome, now));
   }
 
   return { answer, sent };

@@ -69,7 +69,7 @@ test('every answer leaves a receipt: key, customer, grant, time and outcome', as
 test('a receipt is written after its response was sent: of a page, a refusal and a rehearsal', async (t) => {
   let response: ServerResponse | undefined;
   const wereSent: (boolean | undefined)[] = [];
-  const journal = { add: () => wereSent.push(response?.writableEnded), count: () => {}, noteUse: () => {} };
+  const journal = { add: () => wereSent.push(response?.writableEnded), count: () => true, noteUse: () => {} };
   const choices = { journal: () => journal as unknown as Journal, rehearsals: {} };
   const { server, port, balances } = await startTestService(t, choices);
   server.prependListener('request', (_request, itsResponse) => {

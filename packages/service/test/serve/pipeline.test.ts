@@ -35,7 +35,7 @@ function callerOf(operation: ListingOperation, nowMs = Date.now, overload?: Pipe
       store: { findKey: async () => key } as unknown as Reads,
       cursors: createCursors(() => [{ id: 1, secret: Buffer.alloc(32) }], 'sandbox', nowMs),
       limiters: {},
-      journal: { add: () => {}, count: () => {}, noteUse: () => {} },
+      journal: { add: () => {}, count: () => true, noteUse: () => {} },
       publicUrl: () => '',
       overload,
       nowMs,

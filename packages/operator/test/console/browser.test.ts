@@ -171,7 +171,8 @@ const faultsOnPhone = `(() => {
   const header = document.querySelector('header').offsetHeight;
   const pressed = 'a:not(.skip), button, input:not([type=hidden], .check *), select, summary, .check';
   const small = [...document.querySelectorAll(pressed)].filter((one) => {
-    const isInSentence = one.matches('a') && one.parentElement.textContent.trim() !== one.textContent.trim();
+    const beside = [...one.parentElement.childNodes].filter((node) => node.nodeType === 3);
+    const isInSentence = one.matches('a') && beside.some((node) => node.textContent.trim());
     return one.checkVisibility() && one.getBoundingClientRect().height < 44 && !isInSentence;
   });
   return [...(header > 110 ? ['header: ' + header] : []), ...small.map((one) => 'small: ' + one.outerHTML)];

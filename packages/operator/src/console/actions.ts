@@ -124,7 +124,8 @@ function limitField({ form }: Visit, name: ListingName, partner?: Partner): Html
   return html`<label for="${name}">Requests for ${name} a second</label>
 <input id="${name}" name="${name}" type="number" min="${min}" max="${max}" placeholder="default"
 value="${form.get(name) ?? partner?.limits?.[name]}" aria-describedby="about-${name}">
-<p class="hint" id="about-${name}">${min} to ${max}. An empty field means the default of the service.</p>`;
+<p class="hint" id="about-${name}">${min} to ${max.toLocaleString('en')}. An empty field means the
+default of the service.</p>`;
 }
 
 /** A text that is not a number is sent unchanged, so that the check of the body refuses it. */

@@ -37,6 +37,7 @@ test('the console, for every reader', needsChromium, async (t) => {
     const paths = [
       ...pagePaths,
       '/console/partners/acme/create-key',
+      '/console/partners/acme/limit',
       '/console/keys/KEY_0/rotate',
       '/console/keys/KEY_0/revoke',
       '/console/customers/alice/erase',

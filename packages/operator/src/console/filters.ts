@@ -1,8 +1,8 @@
 /** The filters of a list. People write what they have, such as a name. It becomes what the API takes. */
 import { echo, isCleanText, isLongerThan, suggest } from '@partner-network/common/text';
 import { normalizeTime, toTime } from '@partner-network/common/times';
-import { lengths } from '@partner-network/contract/limits';
 import { listings } from '@partner-network/contract/operations';
+import { refusal } from '@partner-network/http/refusal';
 import { outcomes } from '@partner-network/service/receipts';
 import { auditActions } from '@partner-network/store/port';
 import type { OperationInput } from '../admin/request.ts';
@@ -203,7 +203,8 @@ export async function filteredList(
   let isWrong = false;
   for (const [name, filter] of Object.entries(filters)) {
     const typed = query[name] ?? '';
-    const found = typed === '' ? '' : await find(visit, filter, typed, chosen, name);
+    if (!isCleanText(typed)) throw refusal('INVALID_CHARACTER', {}, name);
+    const found = typed === '' ? '' : await filter.find(visit, typed, chosen, name);
     const problem = typeof found === 'string' ? undefined : found;
     if (typeof found === 'string' && found !== '') chosen[name] = found;
     isWrong ||= problem !== undefined;
@@ -232,13 +233,6 @@ ${pager(path, { ...query, ...(cursor && { cursor }) }, 'cursor', found.cursor)}`
 }
 
 const addressOf = (path: string, query: Texts) => `${path}?${new URLSearchParams(query)}`;
-
-const unsound: Problem = { says: 'This is too long, or has characters that nobody sees.' };
-
-async function find(visit: Visit, filter: Filter, typed: string, chosen: Texts, name: string) {
-  const isUnsound = !isCleanText(typed) || isLongerThan(typed, lengths.partnerName);
-  return isUnsound ? unsound : filter.find(visit, typed, chosen, name);
-}
 
 function spanText({ since, until }: Texts): string {
   const at = (time: string) => `${time.slice(0, 10)} ${time.slice(11, 19).replace(/:00$/, '')}`;

@@ -6,6 +6,7 @@ import { exampleOf } from '@partner-network/contract/openapi/responses';
 import { listingByName, listings } from '@partner-network/contract/operations';
 import { Refusal } from '@partner-network/http/refusal';
 import { outcomes } from '@partner-network/service/receipts';
+import type { Limits, Receipt } from '@partner-network/store/port';
 import { filteredList, receiptFilters } from '../filters.ts';
 import { html } from '../html.ts';
 import { errorList, type Page } from '../layout.ts';
@@ -73,7 +74,7 @@ export async function requestPage(visit: Visit): Promise<Page> {
   const { at, request_id, operation, partner_id, key_id, customer_id, grant_id, outcome } = answer.receipt;
   const partner = await reads.findPartner(partner_id);
   const key = await reads.findKeyById(key_id);
-  const advice = adviceOf(operation, outcome);
+  const advice = adviceOf(answer.receipt, partner?.limits);
   const isOfCustomer = operation === 'listBalances';
   return {
     title: `Request ${request_id}`,
@@ -97,11 +98,11 @@ ${facts([
 }
 
 /** What an answer with this code advises. The parameter and the number are those of an example. */
-function adviceOf(operation: string, outcome: string): string | undefined {
+function adviceOf({ operation, outcome }: Receipt, limits: Limits = {}): string | undefined {
   const listing = listings.find(({ id }) => id === operation);
   if (listing === undefined || !(outcome in errorCatalogue)) return undefined;
-  const setting = { environment: 'production', rate: listingByName.brands.defaultRate } as const;
-  return exampleOf(listing, outcome as ErrorCode, setting).detail;
+  const rate = limits[listing.name] ?? listingByName.brands.defaultRate;
+  return exampleOf(listing, outcome as ErrorCode, { environment: 'production', rate }).detail;
 }
 
 /** Refusals that are listed. */

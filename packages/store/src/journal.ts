@@ -27,6 +27,12 @@ export interface ReceiptsQuery extends NewestQuery<Pick<Receipt, 'at' | 'request
   readonly outcome?: string | undefined;
 }
 
+/** Requests of one key that were refused with one code. */
+export type Refusals = Pick<Receipt, 'partner_id' | 'key_id' | 'outcome'> & {
+  readonly operation: string;
+  readonly since: string;
+};
+
 export interface KeyUse {
   readonly keyId: string;
   /** Rounded down to the minute. */
@@ -74,6 +80,8 @@ export interface JournalWrites {
 
 export interface Journal extends JournalWrites {
   listReceipts(query: ReceiptsQuery): Promise<readonly Receipt[]>;
+  /** When the first and the last refusal of a kind were since a time, by receipts. */
+  refusalTimes(refusals: Refusals): Promise<Partial<Record<'first' | 'last', string>>>;
   listUsage(query: UsageQuery): Promise<readonly UsageCount[]>;
   /** The last use of each key by key id, without keys that were never used. */
   lastUses(keyIds: readonly string[]): Promise<ReadonlyMap<string, string>>;

@@ -59,6 +59,17 @@ const questions: readonly [Question, index: string, sqlite?: string][] = [
     'receipts_refused',
   ],
   [receipts({ outcome: 'GRANT_REVOKED', customerId: 'c7' }), 'receipts_pkey', 'receipts_of_customer'],
+  [
+    (store) =>
+      store.refusalTimes({
+        partner_id: 'p7',
+        key_id: 'KEY_2',
+        outcome: 'GRANT_REVOKED',
+        operation: 'listBalances',
+        since: at,
+      }),
+    'receipts_refused_of_partner',
+  ],
   [receipts({ outcome: 'GRANTED', since: at }), 'receipts_by_time', primary],
   [(store) => store.prune('receipts', '2026-06-01T00:10:00.000Z', byTest), 'receipts_by_time', primary],
 ];
@@ -105,7 +116,7 @@ test('Postgres answers the questions of operators by an index', async (t) => {
     from generate_series(1, 10000) as n;
     insert into receipts (customer_id, at, request_id, partner_id, key_id, outcome)
     select 'c' || n % 1000, '2026-06-01Z'::timestamptz + n * interval '10 s', gen_random_uuid(),
-      'p' || n % 400, 'KEY_1', 'GRANTED'
+      'p' || n % 400, 'KEY_1', case when n % 7 = 0 then 'GRANT_REVOKED' else 'GRANTED' end
     from generate_series(1, 30000) as n;
     analyze`);
   for (const [ask, index] of questions) {

@@ -3,7 +3,7 @@ import { type ErrorCode, errorCatalogue } from '@partner-network/contract/errors
 import { refusalsPerMinute } from '@partner-network/contract/limits';
 import type { UsageCount } from '@partner-network/store/port';
 import { type Html, html, type Value } from './html.ts';
-import { code, downloads, idLink, linkTo, pathTo, plural, table } from './parts.ts';
+import { code, downloads, idLink, linkTo, pathTo, plural, table, time } from './parts.ts';
 import type { Visit } from './visit.ts';
 
 interface Span {
@@ -135,7 +135,8 @@ const mostCounts = 10_000;
 type Owner = { readonly partner_id: string; readonly key_id?: string };
 
 /** The charts of a day and a month, and the refusals of the day. */
-export async function usageOf({ call }: Visit, owner: Owner) {
+export async function usageOf(visit: Visit, owner: Owner) {
+  const { call } = visit;
   const nowMs = Date.now();
   // A clock that was ahead may have left counts in the future. The hour and the day of `until` are read.
   const until = new Date(nowMs + 1).toISOString();
@@ -151,7 +152,7 @@ export async function usageOf({ call }: Visit, owner: Owner) {
   return {
     charts: html`<div class="charts">${chart(day, hours, ranked)}${chart(month, days, ranked)}</div>${cut}
 ${downloads('usage', { ...owner }, 'numbers of answers by hour')}`,
-    refusals: html`${refusalsOf(owner, hours, day.starts.at(-2)!, new Date(nowMs).toISOString())}
+    refusals: html`${await refusalsOf(visit, owner, hours, day.starts)}
 <p>${receiptsLink(owner, {}, `All receipts of this ${owner.key_id === undefined ? 'partner' : 'key'}`)}</p>`,
   };
 }
@@ -163,8 +164,18 @@ brands: at most ${refusalsPerMinute} a minute for a key and code on each instanc
 /** What the operations list. */
 export const listed: Readonly<Record<string, string>> = { listBrands: 'brands', listBalances: 'balances' };
 
-/** Refusals by code, key and listing, those of this hour and the previous one first. */
-function refusalsOf(owner: Owner, hours: readonly UsageCount[], recentFrom: string, now: string): Html {
+/** Refusals that are shown, and how old the last one of those that go on now may be, ms. */
+const mostRefusals = 25;
+const goingOnMs = 600_000;
+
+/** Refusals by code, key and listing. Those that go on now are first, then those of these two hours. */
+async function refusalsOf(
+  { reads }: Visit,
+  owner: Owner,
+  hours: readonly UsageCount[],
+  starts: Span['starts'],
+) {
+  const recentFrom = starts.at(-2)!;
   const refused = hours.filter(({ code }) => code !== 'OK');
   const found = Map.groupBy(refused, (each) => JSON.stringify([each.code, each.key_id, each.operation]));
   const counted = [...found.values()].map((counts) => ({
@@ -173,26 +184,36 @@ function refusalsOf(owner: Owner, hours: readonly UsageCount[], recentFrom: stri
     all: totalOf(counts),
   }));
   counted.sort((one, other) => other.recent - one.recent || other.all - one.all);
-  const rows = counted.map(({ code: outcome, key_id, operation, recent, all }) => [
+  const shown = counted.slice(0, mostRefusals).map(async ({ code: outcome, ...refused }) => {
+    const times = await reads.refusalTimes({ ...refused, outcome, since: starts[0]! });
+    const isNow = Date.parse(times.last ?? '') > Date.now() - goingOnMs;
+    return { ...refused, ...times, outcome, isNow };
+  });
+  const ranked = (await Promise.all(shown)).toSorted((one, other) => Number(other.isNow) - Number(one.isNow));
+  const rows = ranked.map(({ outcome, key_id, operation, recent, all, first, last }) => [
     code(outcome),
     meaningOf(outcome),
     listed[operation] ?? operation,
     ...(owner.key_id === undefined ? [idLink('keys', key_id)] : []),
+    time(first),
+    time(last),
     recent,
     all,
     receiptsLink(owner, { key_id, operation, outcome }, 'Receipts'),
   ]);
-  const since = `Since ${recentFrom.slice(11, 16)} UTC`;
   const key = owner.key_id === undefined ? ['Key'] : [];
-  const hint = html`<p class="hint">It is ${now.slice(11, 16)} UTC now. ${leaveReceipts}</p>`;
+  const times = ['Since (UTC)', 'Last (UTC)'];
+  const hint = html`<p class="hint">What goes on now is first. ${leaveReceipts}</p>`;
   const refusals = table(
     'Refusals',
-    ['Code', 'What it means', 'Asked for', ...key, since, '24 hours', 'Requests'],
+    ['Code', 'What it means', 'Asked for', ...key, ...times, 'This and last hour', '24 hours', 'Requests'],
     rows,
     html`Nothing was refused in the last 24 hours. A request with an unknown key belongs to nobody, and is
 not counted here: search the log of <code>partner-network serve</code> for UNAUTHORIZED.`,
   );
-  return html`${rows.length > 0 && hint}${refusals}`;
+  const cut =
+    counted.length > rows.length && html`<p class="hint">${rows.length} of ${counted.length} are shown.</p>`;
+  return html`${rows.length > 0 && hint}${refusals}${cut}`;
 }
 
 function receiptsLink(owner: Owner, filters: Record<string, string>, label: string): Html {

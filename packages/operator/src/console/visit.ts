@@ -26,6 +26,7 @@ export type Reads = Pick<
   | 'listPartners'
   | 'listReceipts'
   | 'partnerNames'
+  | 'refusalTimes'
 > & {
   /** The checks of `doctor` that concern the database. */
   examine(): Promise<readonly Examined[]>;

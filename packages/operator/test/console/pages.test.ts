@@ -1,7 +1,7 @@
 /** The pages of the console: what they show, and what they never show. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { digestOfKey } from '../../../service/src/auth.ts';
 import { balances, byTest, createdAt } from '../../../testkit/fixtures/fixture.ts';
 import { fromNow, time } from '../../src/console/parts.ts';
@@ -9,21 +9,38 @@ import { importValues } from '../../src/ingest/import.ts';
 import { engines } from '../admin/scene.ts';
 import { consoleScene, fillUse, hourAgo, pagePaths, request_id } from './scene.ts';
 
-test('a partner page says why the partner was refused, and which key did it', async (t) => {
-  const { as, store } = await consoleScene(t);
+for (const engine of engines)
+  test(`a partner page says why the partner was refused, by which key, and what goes on (${engine})`, (t) =>
+    saysWhyRefused(t, engine));
+
+async function saysWhyRefused(t: TestContext, engine: string) {
+  const { as, store } = await consoleScene(t, engine);
   await fillUse(store);
+  const old = { partner_id: 'acme', key_id: 'KEY_1', operation: 'listBalances' } as const;
+  const [first, last] = [40, 20].map((minutes) => new Date(Date.now() - minutes * 60_000).toISOString());
+  await store.recordReceipts(
+    [first!, last!].map((at, index) => ({
+      ...old,
+      at,
+      request_id: `0190aaaa-0000-7000-8000-00000000001${index}`,
+      outcome: 'INSUFFICIENT_SCOPES',
+    })),
+  );
   const viewer = await as('VIEWER');
   const { text } = await viewer.get('/console/partners/acme');
   const whole = text.replaceAll('<wbr>', '');
   const rows = whole.split(/<tr|<\/tr>/).map((row) => row.replaceAll(/(?:<[^>]*>|^[^>]*>|\s)+/g, ' ').trim());
   const scope = 'The key does not have the scope that the operation requires.';
-  for (const row of [
-    `INSUFFICIENT_SCOPES 403 ${scope} balances KEY_1 41 41 Receipts`,
-    'GRANT_EXPIRED 403 The named grant has expired. balances KEY_0 0 7 Receipts',
-  ]) {
-    assert.ok(rows.includes(row), row);
-  }
-  assert.match(text, /It is \d\d:\d\d UTC now\./);
+  // What goes on is first, although the other code blocked more requests. It says since when it blocks.
+  const exact = (at: string | undefined) => `${at!.slice(0, 10)} ${at!.slice(11, 19)}`;
+  const refusals = rows
+    .filter((row) => row.endsWith('Receipts'))
+    .map((row) => row.replaceAll(/ \d+ seconds? ago/g, ''));
+  const [now] = /\d{4}-[-\d]+ [:\d]+/.exec(refusals[0]!) ?? [];
+  assert.deepEqual(refusals, [
+    `GRANT_EXPIRED 403 The named grant has expired. balances KEY_0 ${now} ${now} 0 7 Receipts`,
+    `INSUFFICIENT_SCOPES 403 ${scope} balances KEY_1 ${exact(first)} 40 minutes ago ${exact(last)} 20 minutes ago 41 41 Receipts`,
+  ]);
   assert.match(text, /href="\/console\/receipts\?partner_id=acme">/);
   assert.match(text, /"Last 24 hours: 41 INSUFFICIENT_SCOPES, 7 GRANT_EXPIRED, 1200 OK"/);
   assert.match(text, /"Last 30 days: 41 INSUFFICIENT_SCOPES, 7 GRANT_EXPIRED, 3 GRANT_REVOKED, 1200 OK"/);
@@ -37,7 +54,7 @@ test('a partner page says why the partner was refused, and which key did it', as
     (await viewer.get('/console/keys/KEY_0')).text,
     />brands<[\s\S]*operation=listBrands&amp;outcome=RATE_LIMITED"/,
   );
-});
+}
 
 test('a partner page begins with its state, who set it, when and why', async (t) => {
   for (const engine of engines) {

@@ -435,7 +435,7 @@ CREATE INDEX receipts_of_refusals ON public.receipts USING btree (operation, at,
 
 CREATE INDEX receipts_refused ON public.receipts USING btree (outcome, at, request_id) WHERE (outcome <> 'GRANTED'::text);
 
-CREATE INDEX receipts_refused_of_partner ON public.receipts USING btree (partner_id, at) WHERE (outcome <> 'GRANTED'::text);
+CREATE INDEX receipts_refused_of_partner ON public.receipts USING btree (partner_id, key_id, outcome, operation, at) WHERE (outcome <> 'GRANTED'::text);
 
 CREATE TABLE session_keys (
   id smallint not null,

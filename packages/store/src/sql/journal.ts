@@ -9,6 +9,7 @@ import type {
   Prunable,
   Receipt,
   ReceiptsQuery,
+  Refusals,
   UsageCount,
   UsageQuery,
 } from '../port.ts';
@@ -29,6 +30,10 @@ export function createJournalReads(
 ): Omit<Journal, keyof JournalWrites> {
   return {
     listReceipts: async (query) => (await rows(...selectReceipts(query))).map(receiptOfRow),
+    refusalTimes: async (refusals) => {
+      const [first, last] = await Promise.all(['min', 'max'].map((end) => rows(...refusalAt(end, refusals))));
+      return withoutNulls({ first: first![0]?.at ?? null, last: last![0]?.at ?? null });
+    },
     listUsage: async (query) => (await rows(...selectUsage(query, dayOf))).map(countOfRow),
     lastUses: (keyIds) => readLastUses(rows, listed, keyIds),
     ...createPruning(rows, audit),
@@ -63,6 +68,14 @@ function selectReceipts(query: ReceiptsQuery): BoundStatement {
     select ${columns} from receipts where ${isIndexed} and ${text()}
     order by at desc, request_id desc limit ${parameter(limit)}`;
   return [selection, ...values];
+}
+
+/** Two statements, for `min` and `max`: for both at once, SQLite reads all rows between them. */
+function refusalAt(end: string, { partner_id, key_id, outcome, operation, since }: Refusals): BoundStatement {
+  const text = `
+    select ${end}(at) as at from receipts where outcome <> 'GRANTED'
+      and partner_id = $1 and key_id = $2 and outcome = $3 and operation = $4 and at >= $5`;
+  return [text, partner_id, key_id, outcome, operation, since];
 }
 
 /** The last use of each key by key id. `listed` is as above. */

@@ -342,4 +342,5 @@ CREATE INDEX usage_of_partner on usage (partner_id, at);
 
 CREATE INDEX receipts_of_refusals on receipts (operation, at, request_id) where operation <> 'listBalances';
 
-CREATE INDEX receipts_refused_of_partner on receipts (partner_id, at) where outcome <> 'GRANTED';
+CREATE INDEX receipts_refused_of_partner on receipts (partner_id, key_id, outcome, operation, at)
+where outcome <> 'GRANTED';

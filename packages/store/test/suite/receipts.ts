@@ -98,6 +98,26 @@ export const receiptTests: StoreTests = {
     }
   },
 
+  'knows when the first and the last refusal of a kind were': async (open) => {
+    const store = await open();
+    const refused = { outcome: 'GRANT_REVOKED' };
+    await store.recordReceipts([
+      ...[5, 1_000, 2_000, 3_000].map((ms) => receiptAt(ms, refused)),
+      receiptAt(4_000),
+      receiptAt(4_001, { ...refused, key_id: 'KEY_2' }),
+      receiptAt(4_002, { ...refused, partner_id: 'zenith' }),
+      receiptAt(4_003, { outcome: 'RATE_LIMITED' }),
+      receiptAt(4_004, { ...refused, operation: 'listBrands' }),
+    ]);
+    const kind = { partner_id: 'acme', key_id: 'KEY_1', ...refused, operation: 'listBalances' };
+    const since = toTime(startMs + 1_000);
+    const times = { first: since, last: toTime(startMs + 3_000) };
+    assert.deepEqual(await store.refusalTimes({ ...kind, since }), times);
+    assert.deepEqual(await store.refusalTimes({ ...kind, since: toTime(startMs + 3_001) }), {});
+    const [first, last] = [toTime(startMs + 4_004), toTime(startMs + 4_004)];
+    assert.deepEqual(await store.refusalTimes({ ...kind, operation: 'listBrands', since }), { first, last });
+  },
+
   'deletes receipts older than a time, in several batches': async (open) => {
     const store = await open();
     const count = receiptsBounds.pruned + 100;

@@ -1,5 +1,5 @@
 /** The part of the storage port for what is recorded: receipts, uses of keys, usage, and the audit log. */
-import type { ListingOperation } from '@partner-network/contract/operations';
+import type { ListingName, ListingOperation } from '@partner-network/contract/operations';
 import { StoreUnavailable } from './errors.ts';
 
 /** The record of a request and its outcome, without what was listed. Answered lists of brands have none. */
@@ -33,6 +33,20 @@ export type Refusals = Pick<Receipt, 'partner_id' | 'key_id' | 'outcome'> & {
   readonly since: string;
 };
 
+export interface ReceiptCountsQuery extends Omit<ReceiptsQuery, 'requestId' | 'operation' | 'after'> {
+  readonly offset: number;
+  /** Those that were read most come first, or the customers in order. */
+  readonly by: 'granted' | 'customer';
+}
+
+export interface ReceiptCounts {
+  /** No customer: the requests had no valid customer id. */
+  readonly counts: readonly (Pick<Receipt, 'customer_id' | 'partner_id' | 'key_id'> &
+    Readonly<Record<'granted' | 'refused', number> & Record<'first' | 'last', string>>)[];
+  /** The time of the oldest receipt that was searched, if there may be older ones. */
+  readonly cutAt: string | undefined;
+}
+
 export interface KeyUse {
   readonly keyId: string;
   /** Rounded down to the minute. */
@@ -54,6 +68,10 @@ export interface UsageCount {
   /** With OK: the longest answer. */
   readonly slowest_ms?: number;
 }
+
+/** All answers, refusals, those with RATE_LIMITED, and the peak of each listing, 0 if it is not known. */
+export type PartnerUsage = Pick<UsageCount, 'partner_id'> &
+  Readonly<Record<'answers' | 'refused' | 'limited' | ListingName, number>>;
 
 /** A part of a distributed database is down, and these receipts belong to it. The others were written. */
 export class PartlyWritten extends StoreUnavailable {
@@ -82,7 +100,11 @@ export interface Journal extends JournalWrites {
   listReceipts(query: ReceiptsQuery): Promise<readonly Receipt[]>;
   /** When the first and the last refusal of a kind were since a time, by receipts. */
   refusalTimes(refusals: Refusals): Promise<Partial<Record<'first' | 'last', string>>>;
+  /** Receipts of listings of balances, counted by customer, partner and key. */
+  countReceipts(query: ReceiptCountsQuery): Promise<ReceiptCounts>;
   listUsage(query: UsageQuery): Promise<readonly UsageCount[]>;
+  /** What each partner was answered in the hour that begins at `from`. */
+  usageOfHour(from: string): Promise<readonly PartnerUsage[]>;
   /** The last use of each key by key id, without keys that were never used. */
   lastUses(keyIds: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** The number of records from before this time. Usage of an hour is from the beginning of the hour. */

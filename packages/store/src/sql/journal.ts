@@ -6,8 +6,11 @@ import type {
   Author,
   Journal,
   JournalWrites,
+  PartnerUsage,
   Prunable,
   Receipt,
+  ReceiptCounts,
+  ReceiptCountsQuery,
   ReceiptsQuery,
   Refusals,
   UsageCount,
@@ -34,15 +37,17 @@ export function createJournalReads(
       const [first, last] = await Promise.all(['min', 'max'].map((end) => rows(...refusalAt(end, refusals))));
       return withoutNulls({ first: first![0]?.at ?? null, last: last![0]?.at ?? null });
     },
+    countReceipts: async (query) => countsOfRows(await rows(...selectReceiptCounts(query))),
     listUsage: async (query) => (await rows(...selectUsage(query, dayOf))).map(countOfRow),
+    usageOfHour: async (from) => (await rows(usageOfHour, from)).map(usageOfRow),
     lastUses: (keyIds) => readLastUses(rows, listed, keyIds),
     ...createPruning(rows, audit),
   };
 }
 
-function selectReceipts(query: ReceiptsQuery): BoundStatement {
+function selectReceipts(query: ReceiptsQuery, conditions = createConditions()): BoundStatement {
   const { requestId, partnerId, keyId, customerId, operation, outcome, since, until, after, limit } = query;
-  const { values, parameter, add, addEqual, addSpan, text } = createConditions();
+  const { values, parameter, add, addEqual, addSpan, text } = conditions;
   const isGranted = outcome === 'GRANTED';
   const isOfBalances = operation === 'listBalances';
   // A request has one receipt, a customer few, a partner may have millions.
@@ -76,6 +81,60 @@ function refusalAt(end: string, { partner_id, key_id, outcome, operation, since 
     select ${end}(at) as at from receipts where outcome <> 'GRANTED'
       and partner_id = $1 and key_id = $2 and outcome = $3 and operation = $4 and at >= $5`;
   return [text, partner_id, key_id, outcome, operation, since];
+}
+
+/**
+ * Searches the newest receipts of one field, which an index finds, so that the time is limited. The other
+ * fields are compared with what was found. A row without counts says that nothing fits.
+ */
+function selectReceiptCounts(query: ReceiptCountsQuery): BoundStatement {
+  const { partnerId, keyId, customerId, outcome, since, until, limit, offset, by } = query;
+  const conditions = createConditions();
+  const { values, parameter, add, text } = conditions;
+  const isRefused = outcome !== undefined && outcome !== 'GRANTED';
+  const used = customerId !== undefined ? { customerId } : isRefused ? { outcome } : { partnerId };
+  const [newest] = selectReceipts({ ...used, since, until, limit: receiptsBounds.counted }, conditions);
+  add(partnerId, (value) => `partner_id = ${value}`);
+  add(keyId, (value) => `key_id = ${value}`);
+  add(outcome, (value) => `outcome = ${value}`);
+  const selection = `
+    with newest as (${newest}),
+    counted as (
+      select customer_id, partner_id, key_id, min(at) as first, max(at) as last,
+        sum(case when outcome = 'GRANTED' then 1 else 0 end) as granted,
+        sum(case when outcome = 'GRANTED' then 0 else 1 end) as refused
+      from newest where operation = 'listBalances' and ${text()} group by customer_id, partner_id, key_id
+    )
+    select * from (select count(*) as searched, min(at) as cut_at from newest) as searched
+      left join counted on true
+    order by ${by === 'granted' ? 'granted desc, ' : ''}customer_id, partner_id, key_id
+    limit ${parameter(limit)} offset ${parameter(offset)}`;
+  return [selection, ...values];
+}
+
+function countsOfRows(rows: readonly Row[]): ReceiptCounts {
+  const isCut = Number(rows[0]?.searched) === receiptsBounds.counted;
+  const found = rows.filter(({ partner_id }) => partner_id !== null);
+  const counts = found.map(({ searched: _, cut_at: __, granted, refused, customer_id, ...row }) => ({
+    ...row,
+    ...(customer_id !== '' && { customer_id }),
+    granted: Number(granted),
+    refused: Number(refused),
+  }));
+  return { counts, cutAt: isCut ? rows[0]!.cut_at : undefined } as unknown as ReceiptCounts;
+}
+
+/** Not by operation: the rows of an hour are in the order of partners, so they need no sort. */
+const usageOfHour = `
+  select partner_id, sum(count) as answers, sum(case when code = 'OK' then 0 else count end) as refused,
+    sum(case when code = 'RATE_LIMITED' then count else 0 end) as limited,
+    max(case when operation = 'listBrands' then peak end) as brands,
+    max(case when operation = 'listBalances' then peak end) as balances
+  from usage where at = $1 group by partner_id`;
+
+function usageOfRow({ partner_id, ...counts }: Row): PartnerUsage {
+  const numbers = Object.entries(counts).map(([name, count]) => [name, Number(count)]);
+  return { partner_id, ...Object.fromEntries(numbers) } as PartnerUsage;
 }
 
 /** The last use of each key by key id. `listed` is as above. */

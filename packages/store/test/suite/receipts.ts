@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { receiptsBounds } from '../../../common/src/bounds/service.ts';
 import { toTime } from '../../../common/src/times.ts';
 import { byTest } from '../../../testkit/fixtures/fixture.ts';
-import type { Receipt, ReceiptsQuery, Store } from '../../src/port.ts';
+import type { Receipt, ReceiptCountsQuery, ReceiptsQuery, Store } from '../../src/port.ts';
 import type { StoreTests } from './records.ts';
 
 const startMs = Date.parse('2026-06-01T00:00:00.000Z');
@@ -40,6 +40,47 @@ export const receiptTests: StoreTests = {
     const longest = receiptAt(3, { customer_id: '🦊'.repeat(128), grant_id: '🦊'.repeat(256) });
     await store.recordReceipts([ofNobody, withoutGrant, longest]);
     assert.deepEqual(await (await open()).listReceipts({ limit: 10 }), [longest, withoutGrant, ofNobody]);
+  },
+
+  'counts receipts by customer, partner and key': async (open) => {
+    const store = await open();
+    const refused = { outcome: 'GRANT_REVOKED' };
+    await store.recordReceipts([
+      receiptAt(0),
+      receiptAt(1, refused),
+      receiptAt(2),
+      receiptAt(3, { key_id: 'KEY_2' }),
+      receiptAt(4, { customer_id: 'zoe', partner_id: 'zenith' }),
+      receiptAt(5, { ...refused, customer_id: '' }),
+      receiptAt(6, { operation: 'listBrands', customer_id: '', outcome: 'RATE_LIMITED' }),
+    ]);
+    const list = async (query: Partial<ReceiptCountsQuery>) => {
+      const { counts, cutAt } = await store.countReceipts({ by: 'granted', limit: 9, offset: 0, ...query });
+      assert.equal(cutAt, undefined);
+      return counts.map(({ customer_id, partner_id, key_id, granted, refused, first, last }) =>
+        [customer_id, partner_id, key_id, granted, refused, +first.slice(-2, -1), +last.slice(-2, -1)].join(
+          ' ',
+        ),
+      );
+    };
+    const [alice, second, zoe, nobody] = [
+      'alice acme KEY_1 2 1 0 2',
+      'alice acme KEY_2 1 0 3 3',
+      'zoe zenith KEY_1 1 0 4 4',
+      ' acme KEY_1 0 1 5 5',
+    ];
+    assert.deepEqual(await list({}), [alice, second, zoe, nobody]);
+    assert.deepEqual(await list({ limit: 2, offset: 1 }), [second, zoe]);
+    assert.deepEqual(await list({ by: 'customer' }), [nobody, alice, second, zoe]);
+    assert.deepEqual(await list({ partnerId: 'zenith', customerId: 'alice' }), []);
+    assert.deepEqual(await list({ customerId: 'alice', keyId: 'KEY_2' }), [second]);
+    assert.deepEqual(await list({ partnerId: 'acme', outcome: 'GRANTED' }), [
+      'alice acme KEY_1 2 0 0 2',
+      second,
+    ]);
+    const span = { since: toTime(startMs + 1), until: toTime(startMs + 5) };
+    assert.deepEqual(await list({ ...refused, ...span }), ['alice acme KEY_1 0 1 1 1']);
+    assert.deepEqual(await list({ partnerId: 'acme', ...span }), ['alice acme KEY_1 1 1 1 2', second]);
   },
 
   'stores a receipt once, however often it is recorded': async (open) => {

@@ -120,6 +120,26 @@ export const usageTests: StoreTests = {
     assert.deepEqual(await store.listUsage({ by: 'day', until: hour(1, 0), limit: 10 }), []);
   },
 
+  'adds up an hour by partner': async (open) => {
+    const store = await open();
+    await store.recordUsage([
+      countOf(hour(1, 8), { count: 5, peak: 7 }),
+      countOf(hour(1, 8), { key_id: 'KEY_2', peak: 9 }),
+      countOf(hour(1, 8), { key_id: 'KEY_2', code: 'RATE_LIMITED', count: 1 }),
+      countOf(hour(1, 8), { operation: 'listBalances', code: 'GRANT_EXPIRED', count: 4 }),
+      countOf(hour(1, 8), { partner_id: 'zenith' }),
+      countOf(hour(1, 9)),
+    ]);
+    const found = (await store.usageOfHour(hour(1, 8))).toSorted((one) =>
+      one.partner_id === 'acme' ? -1 : 1,
+    );
+    assert.deepEqual(found, [
+      { partner_id: 'acme', answers: 11, refused: 5, limited: 1, brands: 9, balances: 0 },
+      { partner_id: 'zenith', answers: 1, refused: 0, limited: 0, brands: 0, balances: 0 },
+    ]);
+    assert.deepEqual(await store.usageOfHour(hour(2, 8)), []);
+  },
+
   'deletes old usage with an audit entry': async (open) => {
     const store = await open();
     await store.recordUsage([countOf(hour(1, 8)), countOf(hour(1, 9)), countOf(hour(2, 9))]);

@@ -212,6 +212,12 @@ export interface Migration {
   readonly local?: readonly string[];
 }
 
+/** A key that will stop working, and whether a newer key replaces it. */
+export type ExpiringKey = Pick<ApiKey, 'id' | 'partner_id'> & {
+  readonly expires_at: string;
+  readonly isReplaced: boolean;
+};
+
 /** Whose keys: those of partners, or those of the administrative service. */
 export type KeyOwner = 'partners' | 'administration';
 
@@ -223,6 +229,8 @@ export interface Store extends Reads, Accounts, Grants, AdminKeys, Imports, Jour
   readonly migration: Migration;
   /** When the first key expires of those that work at this time. Undefined if none expires. */
   firstExpiry(of: KeyOwner, at: string): Promise<string | undefined>;
+  /** The first keys of partners that work at a time and not at a later one, those to replace first. */
+  expiringKeys(at: string, until: string): Promise<readonly ExpiringKey[]>;
   /**
    * Adds an entry to the audit log and rolls it back: what fails this fails every change. Rejects with
    * StoreLocked if another process holds a lock, which says nothing about changes.

@@ -123,6 +123,13 @@ export const adminBounds = {
   cookieMs: 24 * 3_600_000,
   /** The longest address to return to: browsers keep cookies of up to 4,096 bytes. */
   returnCharacters: 2_000,
+  /** How long the first page keeps what takes long to find out, and how long it waits for it, ms. */
+  keptMs: 60_000,
+  keptWaitMs: 120,
+  /** Keys whose last uses are read together. */
+  keysAtOnce: 2_000,
+  /** The first page shows a key that expires within this time, in ms. */
+  expiryShownMs: 14 * 24 * 3_600_000,
   /** How far ahead the clock of an instance may be that issues a session, ms. */
   sessionAheadMs: 60_000,
 } as const;

@@ -100,14 +100,16 @@ export function table(
   columns: readonly string[],
   rows: readonly (readonly Value[])[],
   empty: Value,
+  sorted?: readonly [column: string, order: 'ascending' | 'descending'],
 ): Html {
   if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
   const kinds = columns.map(
     (_, at) => rows.some((cells) => typeof cells[at] === 'number') && html` class="count"`,
   );
-  const head = columns.map(
-    (column, at) => html`<th role="columnheader" scope="col"${kinds[at]}>${breaking(column)}</th>`,
-  );
+  const head = columns.map((column, at) => {
+    const sort = sorted?.[0] === column && html` aria-sort="${sorted[1]}"`;
+    return html`<th role="columnheader" scope="col"${kinds[at]}${sort}>${breaking(column)}</th>`;
+  });
   const body = rows.map((cells) => {
     const row = cells.map((cell, at) => {
       const shown = typeof cell === 'number' ? cell.toLocaleString('en') : cell;
@@ -155,6 +157,9 @@ export function downloads(list: string, filters: Texts, what: string): Html {
   return html`<p class="downloads">Download all ${what} as <a href="${fileOf('csv')}">CSV</a> or
 <a href="${fileOf('jsonl')}">JSON Lines</a></p>`;
 }
+
+/** The page of a list that is counted as a whole. */
+export const pageNumber = (given = '1'): number => Math.max(1, Math.trunc(Number(given)) || 1);
 
 export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${count.toLocaleString('en')} ${count === 1 ? one : many}`;

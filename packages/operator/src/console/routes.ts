@@ -8,11 +8,14 @@ import { callbackPath } from '../identity/settings.ts';
 import { actions } from './actions.ts';
 import { pagesOf } from './confirm.ts';
 import { copyScript, style } from './layout.ts';
-import { auditPage, dataPage } from './pages/audit.ts';
+import { auditPage } from './pages/audit.ts';
 import { customerPage, receiptsPage, requestPage } from './pages/customers.ts';
+import { dataPage } from './pages/data.ts';
 import { download, files } from './pages/downloads.ts';
 import { healthPage } from './pages/health.ts';
-import { brandPage, keyPage, partnerPage, startPage } from './pages/partners.ts';
+import { startPage } from './pages/home.ts';
+import { brandPage, keyPage, partnerPage } from './pages/partners.ts';
+import { customersReadPage } from './pages/readers.ts';
 import { search } from './pages/search.ts';
 import { type ConsolePage, type ConsoleParts, ConsoleSite, formMs } from './site.ts';
 
@@ -35,6 +38,7 @@ const pages: readonly ConsolePage[] = [
   get('/brands/{partner_id}/{id}', brandPage),
   get('/requests/{request_id}', requestPage),
   get('/receipts', receiptsPage),
+  get('/receipts/customers', customersReadPage),
   get('/data', dataPage),
   get('/audit', auditPage),
   ...files.map((file): ConsolePage => {

@@ -18,6 +18,7 @@ import { requireRole } from '../admin/credentials.ts';
 import { notFound } from '../admin/refusals.ts';
 import { checkInput } from '../admin/request.ts';
 import { type IdentityProvider, SignInFailed } from '../identity/provider.ts';
+import { countPartners, kept } from './counted.ts';
 import { type Frame, headersOf, type Page, pageOf, refusalPage } from './layout.ts';
 import { goingOnPage, signInPage, startOf, whyNotKept, whyNotSignedIn } from './pages/sign-in.ts';
 import {
@@ -73,7 +74,8 @@ export class ConsoleSite {
   constructor(parts: ConsoleParts) {
     const { store, box, examine, provider, publicUrl } = parts;
     this.#parts = parts;
-    this.#reads = { ...store, examine };
+    const counted = kept(() => countPartners(store));
+    this.#reads = { ...store, examine, examined: kept(examine), counted };
     this.#sessions = createSessions({ store, box, oidc: provider?.settings, publicUrl });
     this.#signIn = provider && new SignIn(provider, { store, box, sessions: this.#sessions, publicUrl });
   }

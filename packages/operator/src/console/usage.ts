@@ -16,7 +16,7 @@ interface Span {
 const lengthMs = { hour: 3_600_000, day: 86_400_000 };
 
 /** The last hours or days of UTC, the current one included. */
-function spanOf(title: string, unit: Span['unit'], count: number, nowMs: number): Span {
+export function spanOf(title: string, unit: Span['unit'], count: number, nowMs: number): Span {
   const last = nowMs - (nowMs % lengthMs[unit]);
   const starts = Array.from({ length: count }, (_, index) =>
     new Date(last - (count - 1 - index) * lengthMs[unit]).toISOString(),
@@ -31,6 +31,8 @@ const rest = 'other codes';
 /** The least height of refusals, so that a single one is visible. The axis has 100. */
 const least = 1.5;
 
+type Count = Pick<UsageCount, 'from' | 'code' | 'count'>;
+
 interface Series {
   readonly code: string;
   /** The variable of the stylesheet that has its color. */
@@ -40,10 +42,10 @@ interface Series {
   readonly counts: ReadonlyMap<string, number>;
 }
 
-const totalOf = (usage: readonly UsageCount[]) => usage.reduce((sum, { count }) => sum + count, 0);
+const totalOf = (usage: readonly Count[]) => usage.reduce((sum, { count }) => sum + count, 0);
 
 /** The total of each group of counts, by the name of the group. */
-function totalsBy(usage: readonly UsageCount[], nameOf: (counted: UsageCount) => string) {
+function totalsBy<C extends Count>(usage: readonly C[], nameOf: (counted: C) => string) {
   return new Map([...Map.groupBy(usage, nameOf)].map(([name, counted]) => [name, totalOf(counted)]));
 }
 
@@ -55,21 +57,24 @@ function rankedCodes(usage: readonly UsageCount[]): string[] {
 }
 
 /** Refusals first, at the bottom of a bar, then what was answered. */
-function seriesOf(usage: readonly UsageCount[], ranked: readonly string[]): Series[] {
+function seriesOf(usage: readonly Count[], ranked: readonly string[], good: string): Series[] {
   const own = ranked.slice(0, colors);
-  const byName = Map.groupBy(usage, ({ code }) => (code === 'OK' || own.includes(code) ? code : rest));
-  return [...own, rest, 'OK'].flatMap((code, index) => {
+  const byName = Map.groupBy(usage, ({ code }) => (code === good || own.includes(code) ? code : rest));
+  return [...own, rest, good].flatMap((code, index) => {
     const shown = byName.get(code);
     if (shown === undefined) return [];
-    const color = code === 'OK' ? 'ok' : `code-${code === rest ? 'rest' : index}`;
+    const color = code === good ? 'ok' : `code-${code === rest ? 'rest' : index}`;
     return { code, color, total: totalOf(shown), counts: totalsBy(shown, ({ from }) => from) };
   });
 }
 
-/** `ranked` gives the codes their colors, so that charts side by side have the same. */
-function chart(span: Span, usage: readonly UsageCount[], ranked: readonly string[]): Html {
+/**
+ * `ranked` gives the codes their colors, so that charts side by side have the same. `good` is the code at the
+ * top of the bars.
+ */
+export function chart(span: Span, usage: readonly Count[], ranked: readonly string[], good = 'OK'): Html {
   const { title, unit, starts } = span;
-  const series = seriesOf(usage, ranked);
+  const series = seriesOf(usage, ranked, good);
   const heading = html`<h3>${title}</h3>`;
   if (series.length === 0)
     return html`<section class="chart">${heading}<p class="empty">No answers.</p></section>`;
@@ -102,16 +107,53 @@ const swatch = (color: string) => html`<svg class="swatch" aria-hidden="true">
 
 function barOf(series: readonly Series[], start: string, index: number, most: number, unit: Span['unit']) {
   const present = series.filter(({ counts }) => counts.has(start));
+  const said = present.map(({ code, counts }) => `${counts.get(start)} ${code}`).join(', ');
+  const parts = partsOf(present, start, index, most);
+  return html`<g><title>${labelOf(start, unit)}: ${said || 'none'}</title>${parts}</g>`;
+}
+
+function partsOf(
+  present: readonly Pick<Series, 'color' | 'counts'>[],
+  start: string,
+  index: number,
+  most: number,
+) {
   let top = 100;
-  const parts = present.map(({ color, counts }) => {
+  return present.map(({ color, counts }) => {
     const height = (counts.get(start)! / most) * 100;
     const shown = Math.min(top, color === 'ok' ? height : Math.max(least, height));
     top -= shown;
     return html`<rect fill="var(--${color})" x="${index * 10 + 1}" y="${top.toFixed(1)}" width="8"
 height="${shown.toFixed(1)}"/>`;
   });
-  const said = present.map(({ code, counts }) => `${counts.get(start)} ${code}`).join(', ');
-  return html`<g><title>${labelOf(start, unit)}: ${said || 'none'}</title>${parts}</g>`;
+}
+
+/** All answers, and refusals. */
+type Hour = readonly [answers: number, refused: number];
+
+/** A small chart of hours. */
+export function sparkline(starts: readonly string[], given: readonly (Hour | undefined)[]): Html {
+  const hours = starts.map((_, index): Hour => given[index] ?? [0, 0]);
+  const seriesOf = (color: string, countOf: (hour: Hour) => number) => {
+    const counted = starts.map((start, index) => [start, countOf(hours[index]!)] as const);
+    return { color, counts: new Map(counted.filter(([, count]) => count > 0)) };
+  };
+  const series = [
+    seriesOf('code-0', ([, refused]) => refused),
+    seriesOf('ok', ([all, refused]) => all - refused),
+  ];
+  const highest = Math.max(...hours.map(([answers]) => answers));
+  const busiest = starts[hours.findIndex(([answers]) => answers === highest)]!;
+  const bars = starts.map((start, index) =>
+    partsOf(
+      series.filter(({ counts }) => counts.has(start)),
+      start,
+      index,
+      highest,
+    ),
+  );
+  return html`<svg class="spark" viewBox="0 0 ${starts.length * 10} 100" preserveAspectRatio="none" role="img"
+aria-label="Answers by hour: at most ${highest}, from ${labelOf(busiest, 'hour')} on">${bars}</svg>`;
 }
 
 function labelOf(start: string, unit: Span['unit']): string {

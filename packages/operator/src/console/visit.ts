@@ -6,6 +6,7 @@ import type { Store } from '@partner-network/store/port';
 import type { AnswerOf } from '../admin/calls.ts';
 import type { OperationInput } from '../admin/request.ts';
 import type { Examined } from '../doctor/examine.ts';
+import type { Counted } from './counted.ts';
 import type { Page } from './layout.ts';
 import type { Session } from './session.ts';
 
@@ -15,6 +16,8 @@ export type Texts = Readonly<Record<string, string>>;
 /** What pages read that the API does not offer. No amount is among it. */
 export type Reads = Pick<
   Store,
+  | 'countReceipts'
+  | 'expiringKeys'
   | 'findBrands'
   | 'findGrants'
   | 'findKeyById'
@@ -30,6 +33,10 @@ export type Reads = Pick<
 > & {
   /** The checks of `doctor` that concern the database. */
   examine(): Promise<readonly Examined[]>;
+  /** The same, up to a minute old. Undefined until they are known. */
+  examined(): Promise<readonly Examined[] | undefined>;
+  /** What partners were answered, up to a minute ago. Undefined until it is known. */
+  counted(): Promise<Counted | undefined>;
 };
 
 export interface Visit {

@@ -10,6 +10,7 @@ import {
   type ApiKey,
   type AuditEntry,
   type Author,
+  type ExpiringKey,
   ExpiryNotInFuture,
   type KeyOnFile,
   type KeyOwner,
@@ -119,12 +120,16 @@ const firstExpiry: Readonly<Record<KeyOwner, string>> = {
   administration: 'select min(expires_at) as at from admin_keys where expires_at > $1 and revoked_at is null',
 };
 
-export function createExpiry(sql: Sql): Pick<Store, 'firstExpiry'> {
+export function createExpiry(sql: Sql): Pick<Store, 'firstExpiry' | 'expiringKeys'> {
   return {
+    expiringKeys: async (at, until) => (await sql.rows(expiringKeys, at, until)).map(expiringKeyOf),
     firstExpiry: async (of, at) =>
       ((await sql.rows(firstExpiry[of], at))[0]!.at as string | null) ?? undefined,
   };
 }
+
+const expiringKeyOf = ({ id, partner_id, expires_at, is_replaced }: Row) =>
+  ({ id, partner_id, expires_at, isReplaced: is_replaced === 1 }) as ExpiringKey;
 
 export interface KeyTable<Key extends AnyKey> {
   readonly name: 'api_keys' | 'admin_keys';

@@ -51,7 +51,11 @@ export async function receiptsPage(visit: Visit): Promise<Page> {
   const list = await filteredList(visit, '/console/receipts', receiptFilters, async (query, chosen) => {
     const { receipts, cursor } = await visit.call('listReceipts', { query });
     const links = receipts.length > 0 && downloads('receipts', chosen, 'receipts with these filters');
-    return { list: html`${links}${receiptTable(receipts, empty)}`, cursor };
+    const byCustomer = linkTo(
+      `${pathTo('receipts', 'customers')}?${new URLSearchParams(chosen)}`,
+      'By customer',
+    );
+    return { list: html`<p>${byCustomer}</p>${links}${receiptTable(receipts, empty)}`, cursor };
   });
   return {
     title: 'Receipts',

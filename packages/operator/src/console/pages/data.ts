@@ -1,0 +1,110 @@
+/** Where the records come from: imports, feeds and batches. */
+import { adminBounds } from '@partner-network/common/bounds/operator';
+import type { AuditAction, ImportKind } from '@partner-network/store/port';
+import type { NamedEntry } from '../../operations/audit.ts';
+import { html, type Value } from '../html.ts';
+import type { Page } from '../layout.ts';
+import { code, pager, table, text, time } from '../parts.ts';
+import { chart, spanOf } from '../usage.ts';
+import type { Visit } from '../visit.ts';
+import { who } from './sentences.ts';
+import { bringer, hasChanged, lineOutcomes, linesOf, totalOf } from './sources.ts';
+
+/** The actions that the page "Data" lists. */
+const dataActions: readonly AuditAction[] = [
+  'import brands',
+  'import balances',
+  'import grants',
+  'import erasures',
+  'batch brands',
+  'batch balances',
+  'batch grants',
+  'sandbox',
+];
+
+/** What an entry is about, such as "Feed of balances, after an hour". */
+function kindOf({ action, details }: NamedEntry): string {
+  if (action === 'sandbox') return 'Demo data';
+  const [verb, kind] = action.split(' ');
+  if (details.feed !== undefined) {
+    const when = { start: 'began', hour: 'one hour', end: 'ended' }[String(details.feed)] ?? '';
+    return `Feed of ${kind}: ${when}`;
+  }
+  return verb === 'batch' ? `Batches of ${kind}` : `Import of ${kind}`;
+}
+
+const countOf = (count: unknown): Value => (typeof count === 'number' ? count : '–');
+
+const kinds: readonly ImportKind[] = ['brands', 'balances', 'grants'];
+
+const inWords = (counts: Readonly<Record<string, number>>): string => {
+  const given = Object.entries(counts).filter(([, count]) => count > 0);
+  return given.map(([outcome, count]) => `${count.toLocaleString('en')} ${outcome}`).join(', ') || 'none';
+};
+
+/** The last change of a kind, its lines, and a chart if there are any. */
+async function stateOf(visit: Visit, kind: ImportKind, nowMs: number) {
+  const lines = await linesOf(visit, kind);
+  const last = lines.find(hasChanged)?.entry;
+  const day = spanOf(`${kind[0]!.toUpperCase()}${kind.slice(1)}, last 24 hours`, 'hour', 24, nowMs);
+  const since = (ms: number) => lines.filter(({ atMs }) => atMs > nowMs - ms);
+  const counted = lines.flatMap(({ entry, counts }) =>
+    Object.entries(counts).flatMap(([code, count]) =>
+      count === 0 ? [] : { from: `${entry.at.slice(0, 13)}:00:00.000Z`, code, count },
+    ),
+  );
+  const inDay = counted.filter(({ from }) => from >= day.starts[0]!);
+  return {
+    row: [
+      kind,
+      last === undefined ? 'none in the audit log' : html`${time(last.at)} by ${bringer(last)}`,
+      inWords(totalOf(since(adminBounds.auditMs))),
+      inWords(totalOf(since(24 * adminBounds.auditMs))),
+    ],
+    chart: inDay.length > 0 && chart(day, inDay, ['rejected', 'stale', 'deleted', 'unchanged'], 'written'),
+  };
+}
+
+export async function dataPage(visit: Visit): Promise<Page> {
+  const { call, query } = visit;
+  const states = await Promise.all(kinds.map((kind) => stateOf(visit, kind, Date.now())));
+  const { entries, cursor } = await call('listAudit', {
+    query: { action: dataActions, cursor: query.cursor, limit: 50 },
+  });
+  // A sandbox also has entries about its partners and keys.
+  const ofData = entries.filter(({ action, details }) => action !== 'sandbox' || 'written' in details);
+  const rows = ofData.map((entry) => [
+    time(entry.at),
+    kindOf(entry),
+    who(entry),
+    code(entry.target),
+    text(String(entry.details.source ?? '–')),
+    ...lineOutcomes.map((name) => countOf(entry.details[name])),
+  ]);
+  const empty = html`Nothing was imported yet. Send a batch to the administrative API, or use
+<code>partner-network import</code>.`;
+  return {
+    title: 'Data',
+    place: 'data',
+    body: html`<h1>Data</h1>
+${table(
+  'State of the data',
+  ['Data', 'Last change (UTC)', 'Lines in the last hour', 'Last 24 hours'],
+  states.map(({ row }) => row),
+  '',
+)}
+<p class="hint">Counted from the audit log. A feed has an entry at its start, each hour and at its end. Of the
+batches of a key, the first one has an entry, and all of them once their hour is over. Lines count in the hour
+of their entry, so the newest may be missing. For lag and rates, see the dashboard.</p>
+<div class="charts">${states.map(({ chart }) => chart)}</div>
+<h2>Imports, feeds and batches</h2>
+<p class="hint">Newest first. An entry of a feed counts since the start of the feed.</p>
+${table(
+  'Data',
+  ['Time (UTC)', 'What', 'Who', 'Target', 'Source', 'Written', 'Unchanged', 'Stale', 'Deleted', 'Rejected'],
+  rows,
+  empty,
+)}
+${pager('/console/data', query, 'cursor', cursor)}`,
+  };
+}

@@ -1,0 +1,167 @@
+/** The first page: what needs a person, and what each partner was answered. */
+import { adminBounds } from '@partner-network/common/bounds/operator';
+import { toTime } from '@partner-network/common/times';
+import { type AuditAction, auditActions, type Partner } from '@partner-network/store/port';
+import { type Counted, type PartnerTotals, unused } from '../counted.ts';
+import { type Html, html, type Value } from '../html.ts';
+import type { Page } from '../layout.ts';
+import { code, idLink, linkTo, mark, pageNumber, pager, pathTo, plural, table, time } from '../parts.ts';
+import { sparkline } from '../usage.ts';
+import type { Visit } from '../visit.ts';
+import { auditTable } from './sentences.ts';
+import { bringer, linesOf, stoppedOf } from './sources.ts';
+
+/** Changes that people make. */
+const changes = (Object.keys(auditActions) as AuditAction[]).filter((action) => auditActions[action]);
+
+export async function startPage(visit: Visit): Promise<Page> {
+  const { call, reads, query } = visit;
+  // First, because they go on while the rest is read.
+  const [counting, examining] = [reads.counted(), reads.examined()];
+  const partners = await reads.listPartners();
+  const { entries } = await call('listAudit', { query: { action: changes, limit: 5 } });
+  const counted = await counting;
+  const checks = await examining;
+  const needed = await needsOf(visit, partners, counted, checks);
+  const isKnown = counted !== undefined && checks !== undefined;
+  const nothing = html`Nothing. No disabled partner asks, no key expires in 14 days, no feed stopped, and
+<code>doctor</code> finds nothing.`;
+  const list = html`<ul>${needed.map((need) => html`<li>${need}</li>\n`)}</ul>`;
+  return {
+    title: 'Home',
+    place: '',
+    body: html`<h1>Home</h1>
+<h2>What needs a person</h2>
+${needed.length > 0 && html`<div class="effects">${list}</div>`}
+${needed.length === 0 && isKnown && html`<p class="empty">${nothing}</p>`}
+${!isKnown && html`<p class="hint">Still being counted. <a href="/console">Load the page again</a>.</p>`}
+<h2>Partners</h2>
+${partnerList(query, partners, counted)}
+<h2>Last changes</h2>
+${await auditTable(visit, entries, 'Nobody has changed a partner, a key, a grant or a customer yet.')}`,
+  };
+}
+
+/** Lines of a kind that are listed. */
+const mostNeeds = 10;
+
+async function needsOf(
+  visit: Visit,
+  partners: readonly Partner[],
+  counted: Counted | undefined,
+  checks: Awaited<ReturnType<Visit['reads']['examined']>> = [],
+): Promise<Html[]> {
+  const nowMs = Date.now();
+  const until = toTime(nowMs + adminBounds.expiryShownMs);
+  const disabled = partners.flatMap(({ id, name, disabled_at }) => {
+    if (disabled_at === undefined) return [];
+    // The hour in which it was disabled is left out: its refusals may be older.
+    const hours = counted?.partners.get(id)?.hours.filter((_, at) => counted.starts[at]! > disabled_at) ?? [];
+    const refused = hours.reduce((sum, hour) => sum + hour[1], 0);
+    const link = linkTo(pathTo('partners', id), name);
+    return refused === 0 ? [] : html`${link} is disabled, and was refused ${plural(refused, 'time')} since.`;
+  });
+  const keys = (await visit.reads.expiringKeys(toTime(nowMs), until)).filter(({ isReplaced }) => !isReplaced);
+  const kinds = ['brands', 'balances', 'grants'] as const;
+  const lines = (await Promise.all(kinds.map((kind) => linesOf(visit, kind)))).flat();
+  const found = checks.filter(({ status }) => status === 'failed' || status === 'warning');
+  const bounded = (needs: Html[], path: Html) =>
+    needs.length <= mostNeeds ? needs : [...needs.slice(0, mostNeeds), html`And more: ${path}.`];
+  return [
+    ...found.map(
+      ({ status, detail }) => html`${mark(status)} ${detail} ${linkTo('/console/health', 'Health')}`,
+    ),
+    ...bounded(disabled, html`sort the partners by refusals`),
+    ...bounded(
+      keys.map(({ id, partner_id, expires_at }) => {
+        const whose = idLink('partners', partner_id);
+        return html`The key ${idLink('keys', id)} of ${whose} expires: ${time(expires_at)} UTC.`;
+      }),
+      html`<code>partner-network doctor</code> lists them`,
+    ),
+    ...stoppedOf(lines, nowMs).map(({ entry }) => {
+      const said = entry.details.feed === 'end' ? 'Ended' : 'Nothing more in the audit log';
+      return html`${said}: ${bringer(entry)}, ${time(entry.at)} UTC. ${linkTo('/console/data', 'Data')}`;
+    }),
+  ];
+}
+
+const listingNames = ['brands', 'balances'] as const;
+
+const percentOf = ({ answers, refused }: PartnerTotals) =>
+  answers === 0 ? 0 : Math.round((refused / answers) * 1_000) / 10;
+
+type Row = readonly [partner: Partner, totals: PartnerTotals];
+
+/** What partners are sorted by: the column, and what is compared. The highest comes first. */
+const sorts: Readonly<
+  Record<string, readonly [column: string, of: (totals: PartnerTotals) => number | string]>
+> = {
+  answers: ['Answers', ({ answers }) => answers],
+  refused: ['Refused, %', percentOf],
+  limited: ['429', ({ limited }) => limited],
+  peak: ['Peak a second', ({ brands, balances }) => Math.max(brands, balances)],
+  used: ['Last use (UTC)', ({ used }) => used],
+};
+const { compare } = new Intl.Collator('en');
+const pageSize = 50;
+
+function partnerList(
+  query: Visit['query'],
+  partners: readonly Partner[],
+  counted: Counted | undefined,
+): Html {
+  const asked = query.sort ?? 'answers';
+  const sort = counted && sorts[asked];
+  const rows = partners.map((partner): Row => [partner, counted?.partners.get(partner.id) ?? unused]);
+  if (sort === undefined) rows.sort(([one], [other]) => compare(one.name, other.name));
+  else
+    rows.sort(([, one], [, other]) =>
+      sort[1](one) < sort[1](other) ? 1 : sort[1](one) > sort[1](other) ? -1 : 0,
+    );
+  const page = pageNumber(query.page);
+  const shown = rows.slice((page - 1) * pageSize, page * pageSize);
+  const links = [['name', ['Name']] as const, ...Object.entries(sorts)].map(([name, [label]]) => {
+    const isCurrent = sort === undefined ? name === 'name' : name === asked;
+    return html`<a href="/console?sort=${name}"${isCurrent && html` aria-current="true"`}>${label}</a>\n`;
+  });
+  const empty = html`No partner yet. Create one with
+<code>partner-network partners create --id PARTNER_ACME --name Acme</code>.`;
+  const about = html`<p class="hint">${plural(partners.length, 'partner')}. Answers of 24 hours,
+counted at ${counted?.at.slice(11, 16)} UTC. Peak: the most admitted requests in one second, beside the
+limit of the partner.</p>`;
+  return html`${counted !== undefined && about}
+<p class="actions">Sort by ${links}</p>
+${table(
+  'Partners',
+  ['Partner', 'The day', ...Object.values(sorts).map(([column]) => column)],
+  shown.map((row) => cellsOf(row, counted)),
+  page === 1 ? empty : 'No partner on this page.',
+  sort === undefined ? ['Partner', 'ascending'] : [sort[0], 'descending'],
+)}
+${pager('/console', query, 'page', rows.length > page * pageSize ? String(page + 1) : undefined)}`;
+}
+
+function cellsOf(
+  [{ id, name, disabled_at, limits = {} }, totals]: Row,
+  counted: Counted | undefined,
+): Value[] {
+  const partner = html`${linkTo(pathTo('partners', id), name)} ${code(id)}${disabled_at && mark('disabled')}`;
+  if (counted === undefined) return [partner, ...Object.keys(sorts).map(() => '–'), '–'];
+  const peaks = listingNames.flatMap((listing) =>
+    totals[listing] === 0 && limits[listing] === undefined
+      ? []
+      : html`${listing} ${totals[listing]} of ${limits[listing] ?? 'default'}<br>`,
+  );
+  const { answers, limited, used } = totals;
+  const chart = answers === 0 ? '' : sparkline(counted.starts, totals.hours);
+  return [
+    partner,
+    chart,
+    answers,
+    percentOf(totals),
+    limited,
+    peaks.length > 0 ? peaks : '–',
+    time(used || undefined, 'never'),
+  ];
+}

@@ -1,0 +1,71 @@
+/** Receipts by customer: who was read, how often, and by whom. No amount is read. */
+import { receiptsBounds } from '@partner-network/common/bounds/service';
+import { filteredList, receiptFilters } from '../filters.ts';
+import { type Html, html } from '../html.ts';
+import type { Page } from '../layout.ts';
+import { idLink, pageNumber, plural, table, time } from '../parts.ts';
+import type { Texts, Visit } from '../visit.ts';
+
+const { operation: _, ...filters } = receiptFilters;
+const path = '/console/receipts/customers';
+const pageSize = 50;
+
+export async function customersReadPage(visit: Visit): Promise<Page> {
+  const list = await filteredList(visit, path, filters, ({ cursor }, chosen) =>
+    listOf(visit, chosen, pageNumber(cursor as string | undefined)),
+  );
+  return {
+    title: 'Receipts by customer',
+    place: 'receipts',
+    body: html`<h1>Receipts by customer</h1>
+<p class="hint">Whose balances were asked for, by which partner and key. Read: the partner got them.</p>
+${list}`,
+  };
+}
+
+/** A page of the receipts with these filters, whose cursor is its number. */
+async function listOf(
+  { reads, query }: Visit,
+  chosen: Texts,
+  page: number,
+): Promise<{ list: Html; cursor?: string }> {
+  const { partner_id: partnerId, key_id: keyId, customer_id: customerId, outcome, since, until } = chosen;
+  const by = query.sort === 'customer' ? 'customer' : 'granted';
+  const { counts, cutAt } = await reads.countReceipts({
+    ...{ partnerId, keyId, customerId, outcome, since, until, by },
+    limit: pageSize + 1,
+    offset: (page - 1) * pageSize,
+  });
+  const rows = counts
+    .slice(0, pageSize)
+    .map(({ customer_id, partner_id, key_id, ...counted }) => [
+      customer_id === undefined ? 'none that is valid' : idLink('customers', customer_id),
+      counted.granted,
+      counted.refused,
+      time(counted.first),
+      time(counted.last),
+      idLink('partners', partner_id),
+      idLink('keys', key_id),
+    ]);
+  const sorts = { granted: 'Read', customer: 'Customer' };
+  const links = Object.entries(sorts).map(([sort, label]) => {
+    const current = sort === by && html` aria-current="true"`;
+    const to = `${path}?${new URLSearchParams({ ...chosen, sort })}`;
+    return html`<a href="${to}"${current}>${label}</a>\n`;
+  });
+  const searched = plural(receiptsBounds.counted, 'receipt');
+  const cut = html`<p class="errors" role="status">Only the newest ${searched} were searched, back to
+${time(cutAt)} UTC. Older ones are not counted: choose a shorter time.</p>`;
+  return {
+    list: html`${cutAt !== undefined && cut}
+<p class="actions">Sort by ${links}</p>
+${table(
+  'Receipts by customer',
+  ['Customer', 'Read', 'Refused', 'First (UTC)', 'Last (UTC)', 'Partner', 'Key'],
+  rows,
+  'No receipt of balances with these filters.',
+  [sorts[by], by === 'granted' ? 'descending' : 'ascending'],
+)}`,
+    ...(counts.length > pageSize && { cursor: String(page + 1) }),
+  };
+}

@@ -51,7 +51,7 @@ export interface Page {
 }
 
 const places = {
-  '': 'Partners',
+  '': 'Home',
   receipts: 'Receipts',
   data: 'Data',
   audit: 'Audit log',

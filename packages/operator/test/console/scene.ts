@@ -115,6 +115,7 @@ export const pagePaths = [
   '/console/brands/acme/b1',
   `/console/requests/${request_id}`,
   '/console/receipts',
+  '/console/receipts/customers',
   '/console/data',
   '/console/audit',
   '/console/health',

@@ -58,5 +58,5 @@ test('a reloaded form leads to the start', async (t) => {
     const { status, to } = await viewer.get(path);
     assert.deepEqual([status, to], [303, '/console']);
   }
-  assert.match((await viewer.get('/console')).text, /<h1>Partners<\/h1>/);
+  assert.match((await viewer.get('/console')).text, /<h1>Home<\/h1>/);
 });

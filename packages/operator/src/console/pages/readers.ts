@@ -1,4 +1,4 @@
-/** Receipts by customer: who was read, how often, and by whom. No amount is read. */
+/** Receipts by customer: who was read, how often, and by which partner and key. No amount is read. */
 import { receiptsBounds } from '@partner-network/common/bounds/service';
 import { filteredList, receiptFilters } from '../filters.ts';
 import { type Html, html } from '../html.ts';

@@ -50,8 +50,8 @@ const startMs = ({ atMs, entry }: Lines) => atMs - Number(entry.details.duration
 const sameStartMs = 60_000;
 
 /**
- * An entry of a feed counts since its start, so what the one before it has is taken away. The entry about an
- * hour of batches also counts the first one, which has an entry of its own.
+ * An entry of a feed counts since its start, so the counts of the previous one are subtracted. The entry
+ * about an hour of batches also counts the first one, which has an entry of its own.
  */
 function withoutRepeats(entries: readonly NamedEntry[]): Lines[] {
   const before = new Map<string, Lines[]>();

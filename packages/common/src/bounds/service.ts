@@ -88,7 +88,7 @@ export const receiptsBounds = {
   waiting: 50_000,
   /** An outage is logged after this time, ms. */
   outageMs: 1_000,
-  /** Receipts that are searched to count them by customer: up to 0.25 s. */
+  /** Receipts that are searched to count them by customer: up to 0.5 s among 5 million. */
   counted: 50_000,
   /** How long a shutdown waits for the last receipts, ms. */
   closeMs: 2_000,

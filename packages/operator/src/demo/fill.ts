@@ -149,7 +149,9 @@ function countsOf(begin: number, end: number) {
 function countOf([key_id, operation, code, perHour, customers = []]: Stream, hour: number, times: number) {
   const { partner_id } = demoKeys.find(({ id }) => id === key_id)!;
   const count = Math.round(perHour * times);
-  const usage: UsageCount = { from: toTime(hour * hourMs), partner_id, key_id, operation, code, count };
+  const counted = { from: toTime(hour * hourMs), partner_id, key_id, operation, code, count };
+  // Of a partner that sends a twentieth of an hour's requests in its busiest second.
+  const usage: UsageCount = code === 'OK' ? { ...counted, peak: Math.ceil(count / 20) } : counted;
   return { usage, customers };
 }
 

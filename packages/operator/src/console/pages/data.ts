@@ -8,7 +8,7 @@ import { code, pager, table, text, time } from '../parts.ts';
 import { chart, spanOf } from '../usage.ts';
 import type { Visit } from '../visit.ts';
 import { who } from './sentences.ts';
-import { bringer, hasChanged, lineOutcomes, linesOf, totalOf } from './sources.ts';
+import { bringer, hasChanged, lineOutcomes, linesOf, mostEntries, totalOf } from './sources.ts';
 
 /** The actions that the page "Data" lists. */
 const dataActions: readonly AuditAction[] = [
@@ -47,6 +47,8 @@ async function stateOf(visit: Visit, kind: ImportKind, nowMs: number) {
   const lines = await linesOf(visit, kind);
   const last = lines.find(hasChanged)?.entry;
   const day = spanOf(`${kind[0]!.toUpperCase()}${kind.slice(1)}, last 24 hours`, 'hour', 24, nowMs);
+  const oldest = lines.length < mostEntries ? undefined : lines.at(-1)!.atMs;
+  const isCut = oldest !== undefined && oldest > nowMs - 24 * adminBounds.auditMs;
   const since = (ms: number) => lines.filter(({ atMs }) => atMs > nowMs - ms);
   const counted = lines.flatMap(({ entry, counts }) =>
     Object.entries(counts).flatMap(([code, count]) =>
@@ -59,7 +61,7 @@ async function stateOf(visit: Visit, kind: ImportKind, nowMs: number) {
       kind,
       last === undefined ? 'none in the audit log' : html`${time(last.at)} by ${bringer(last)}`,
       inWords(totalOf(since(adminBounds.auditMs))),
-      inWords(totalOf(since(24 * adminBounds.auditMs))),
+      `${inWords(totalOf(since(24 * adminBounds.auditMs)))}${isCut ? `, in ${mostEntries} entries` : ''}`,
     ],
     chart: inDay.length > 0 && chart(day, inDay, ['rejected', 'stale', 'deleted', 'unchanged'], 'written'),
   };
@@ -96,6 +98,7 @@ ${table(
 <p class="hint">Counted from the audit log. A feed has an entry at its start, each hour and at its end. Of the
 batches of a key, the first one has an entry, and all of them once their hour is over. Lines count in the hour
 of their entry, so the newest may be missing. For lag and rates, see the dashboard.</p>
+<h2>Lines of the day</h2>
 <div class="charts">${states.map(({ chart }) => chart)}</div>
 <h2>Imports, feeds and batches</h2>
 <p class="hint">Newest first. An entry of a feed counts since the start of the feed.</p>

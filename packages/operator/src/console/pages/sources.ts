@@ -25,8 +25,8 @@ export const totalOf = (lines: readonly Lines[]): LineCounts =>
   countsOf((outcome) => lines.reduce((sum, { counts }) => sum + counts[outcome], 0));
 export const hasChanged = ({ counts }: Lines) => counts.written + counts.deleted > 0;
 
-/** Entries that are read: 24 hours of ten senders of batches. */
-const mostEntries = 500;
+/** Entries that are read: 24 hours of twenty senders of batches. */
+export const mostEntries = 1_000;
 
 /** The newest entries about records of a kind, newest first. Demo data counts, too. */
 export async function linesOf({ call }: Visit, kind: ImportKind): Promise<Lines[]> {

@@ -84,7 +84,7 @@ export const hourAgo = (hours: number) => {
   return new Date(now - (now % hourMs) - hours * hourMs).toISOString();
 };
 
-/** What a partner was answered, and a receipt. */
+/** What a partner was answered, a receipt, and an import. */
 export async function fillUse(store: Store): Promise<void> {
   const use = { partner_id: 'acme', operation: 'listBalances' };
   await store.recordUsage([
@@ -104,6 +104,8 @@ export async function fillUse(store: Store): Promise<void> {
   await store.recordReceipts([
     { ...receipt, customer_id: 'alice', grant_id: 'g-expired', outcome: 'GRANT_EXPIRED' },
   ]);
+  const imported = { actor: 'ops@host', action: 'import brands' } as const;
+  await store.addAudit(imported, 'brands', { source: 'brands.jsonl', written: 3, rejected: 1 });
 }
 
 /** A page of each kind. */

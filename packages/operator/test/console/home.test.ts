@@ -161,7 +161,8 @@ for (const engine of engines) {
       from ${numbers(receipts)}`);
     await execute(`insert into audit_log (at, actor, action, target, details)
       select ${ago('n * 60000')}, 'ops' || n % 20, 'batch balances', 'balances',
-        '{"source":"administrative API","written":7,"batches":60,"duration_ms":3600000}' from ${numbers(3_000)}`);
+        '{"source":"administrative API","written":7,"batches":60,"duration_ms":3600000}'
+      from ${numbers(3_000)}`);
     if (isPostgres) await execute('analyze');
     const viewer = await as('VIEWER');
     const ask = async (path: string) => {

@@ -31,7 +31,8 @@ const rest = 'other codes';
 /** The least height of refusals, so that a single one is visible. The axis has 100. */
 const least = 1.5;
 
-type Count = Pick<UsageCount, 'from' | 'code' | 'count'>;
+type Count = Pick<UsageCount, 'from' | 'code' | 'count'> &
+  Partial<Pick<UsageCount, 'operation' | 'peak' | 'slowest_ms'>>;
 
 interface Series {
   readonly code: string;
@@ -93,7 +94,18 @@ aria-label="${title}: ${summary}">${bars}</svg>
 <ul class="legend">${series.map(
     ({ code, color, total }) => html`<li>${swatch(color)}${code} <b>${total.toLocaleString('en')}</b></li>`,
   )}</ul>
-${numbersOf(span, series)}</section>`;
+${numbersOf(span, series, usage)}</section>`;
+}
+
+/** The highest numbers among counts, by what they are. Counts of older versions have none. */
+function highestOf(usage: readonly Count[]): ReadonlyMap<string, number> {
+  const highest = new Map<string, number>();
+  const note = (name: string, value: number) => highest.set(name, Math.max(value, highest.get(name) ?? 0));
+  for (const { operation = '', peak, slowest_ms } of usage) {
+    if (peak !== undefined) note(`Peak a second, ${listed[operation] ?? operation}`, peak);
+    if (slowest_ms !== undefined) note('Slowest answer, ms', slowest_ms);
+  }
+  return highest;
 }
 
 /** The highest number of the axis: its half is a whole number. */
@@ -160,14 +172,19 @@ function labelOf(start: string, unit: Span['unit']): string {
   return unit === 'hour' ? start.slice(11, 16) : start.slice(5, 10);
 }
 
-function numbersOf({ title, unit, starts }: Span, series: readonly Series[]): Html {
+function numbersOf({ title, unit, starts }: Span, series: readonly Series[], usage: readonly Count[]): Html {
+  const highest = [...highestOf(usage)];
+  const byStart = Map.groupBy(usage, ({ from }) => from);
   const busy = starts.filter((start) => series.some(({ counts }) => counts.has(start))).toReversed();
   const rows = busy.map((start) => [
     html`<time datetime="${start}">${start.slice(0, unit === 'hour' ? 16 : 10).replace('T', ' ')}</time>`,
     ...series.map(({ counts }) => counts.get(start) ?? 0),
+    ...highest.map(([name]) => highestOf(byStart.get(start) ?? []).get(name) ?? '–'),
   ]);
-  const columns = [unit === 'hour' ? 'Hour (UTC)' : 'Day (UTC)', ...series.map(({ code }) => code)];
-  return html`<details><summary>The numbers as a table</summary>
+  const names = [...series.map(({ code }) => code), ...highest.map(([name]) => name)];
+  const columns = [unit === 'hour' ? 'Hour (UTC)' : 'Day (UTC)', ...names];
+  const said = highest.map(([name, value]) => html`${name}: <b>${value.toLocaleString('en')}</b>. `);
+  return html`${said.length > 0 && html`<p class="hint">${said}</p>`}<details><summary>The numbers as a table</summary>
 ${table(`${title}, numbers`, columns, rows, '')}</details>`;
 }
 

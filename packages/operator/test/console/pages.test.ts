@@ -95,7 +95,7 @@ test('a time is shown from now, too, in whole units', (t) => {
   assert.equal(shown, `${exact}\n<span class="ago">3 minutes ago</span>`);
 });
 
-test('refusals of the last hours do not include counts of hours in the future', async (t) => {
+test('charts have the peak and the slowest answer, and no counts of hours in the future', async (t) => {
   const { as, store } = await consoleScene(t);
   // The first moment of an hour and a day: what is counted in them is not in the future.
   const now = Date.parse('2999-01-01T00:00:00.000Z');
@@ -104,10 +104,18 @@ test('refusals of the last hours do not include counts of hours in the future', 
   await store.recordUsage([
     { ...use, from: hourAgo(0), code: 'GRANT_EXPIRED', count: 7 },
     { ...use, from: hourAgo(-25), code: 'GRANT_REVOKED', count: 3 },
+    { ...use, from: hourAgo(0), code: 'OK', count: 9, peak: 4, slowest_ms: 1_812 },
+    { ...use, from: hourAgo(2), key_id: 'KEY_1', code: 'OK', count: 2, peak: 1, slowest_ms: 90 },
   ]);
   const { text } = await (await as('VIEWER')).get('/console/partners/acme');
-  assert.match(text, /aria-label="Last 24 hours: 7 GRANT_EXPIRED"/);
-  assert.match(text, /aria-label="Last 30 days: 7 GRANT_EXPIRED"/);
+  assert.match(text, /Peak a second, balances: <b>4<\/b>\. Slowest answer, ms: <b>1,812<\/b>\./);
+  const [, row = ''] = /<tr role="row">(?:(?!<tr)[\s\S])*?2998-12-31 22:00([\s\S]*?)<\/tr>/.exec(text) ?? [];
+  assert.match(
+    row,
+    /data-label="Peak a second, balances"><div>1<[\s\S]*data-label="Slowest answer, ms"><div>90</,
+  );
+  assert.match(text, /aria-label="Last 24 hours: 7 GRANT_EXPIRED, 11 OK"/);
+  assert.match(text, /aria-label="Last 30 days: 7 GRANT_EXPIRED, 11 OK"/);
   assert.doesNotMatch(text, /GRANT_REVOKED/);
 });
 

@@ -35,8 +35,6 @@ export type Refusals = Pick<Receipt, 'partner_id' | 'key_id' | 'outcome'> & {
 
 export interface ReceiptCountsQuery extends Omit<ReceiptsQuery, 'requestId' | 'operation' | 'after'> {
   readonly offset: number;
-  /** Those that were read most come first, or the customers in order. */
-  readonly by: 'granted' | 'customer';
 }
 
 export interface ReceiptCounts {
@@ -100,7 +98,7 @@ export interface Journal extends JournalWrites {
   listReceipts(query: ReceiptsQuery): Promise<readonly Receipt[]>;
   /** When the first and the last refusal of a kind were since a time, by receipts. */
   refusalTimes(refusals: Refusals): Promise<Partial<Record<'first' | 'last', string>>>;
-  /** Receipts of listings of balances, counted by customer, partner and key. */
+  /** Receipts of listings of balances, counted by customer, partner and key, the most granted first. */
   countReceipts(query: ReceiptCountsQuery): Promise<ReceiptCounts>;
   listUsage(query: UsageQuery): Promise<readonly UsageCount[]>;
   /** What each partner was answered in the hour that begins at `from`. */

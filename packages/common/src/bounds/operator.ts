@@ -126,8 +126,6 @@ export const adminBounds = {
   /** How long the first page keeps what takes long to find out, and how long it waits for it, ms. */
   keptMs: 60_000,
   keptWaitMs: 120,
-  /** Keys whose last uses are read together. */
-  keysAtOnce: 2_000,
   /** The first page shows a key that expires within this time, in ms. */
   expiryShownMs: 14 * 24 * 3_600_000,
   /** How far ahead the clock of an instance may be that issues a session, ms. */

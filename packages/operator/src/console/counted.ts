@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { adminBounds } from '@partner-network/common/bounds/operator';
 import { toTime } from '@partner-network/common/times';
-import type { ApiKey, Store } from '@partner-network/store/port';
+import type { Store } from '@partner-network/store/port';
 
 /** The answers of a partner in 24 hours. */
 export interface PartnerTotals {
@@ -63,40 +63,35 @@ export async function countPartners(
     }
     await nextTurn();
   }
-  const limit = adminBounds.keysAtOnce;
-  for (let after: ApiKey | undefined; ; ) {
-    const keys = await store.listKeys(undefined, { after, limit });
-    const uses = await store.lastUses(keys.map(({ id }) => id));
-    for (const { id, partner_id } of keys) {
-      const used = uses.get(id) ?? '';
-      if (used > (partners.get(partner_id)?.used ?? '')) totalsOf(partner_id).used = used;
-    }
-    if (keys.length < limit) return { at: toTime(nowMs), starts, partners };
-    after = keys.at(-1);
-    await nextTurn();
+  const keys = await store.listKeys(undefined);
+  const uses = await store.lastUses(keys.map(({ id }) => id));
+  for (const { id, partner_id } of keys) {
+    const used = uses.get(id) ?? '';
+    if (used > (partners.get(partner_id)?.used ?? '')) totalsOf(partner_id).used = used;
   }
+  return { at: toTime(nowMs), starts, partners };
 }
 
 /** Returns a function that gives the last result, or undefined until the first one is there. */
 export function kept<Result>(find: () => Promise<Result>): () => Promise<Result | undefined> {
-  let last: Promise<Result> | undefined;
-  let next: Promise<Result> | undefined;
+  let last: Result | undefined;
   let foundMs = Number.NEGATIVE_INFINITY;
-  return async () => {
-    if (next === undefined && performance.now() - foundMs > adminBounds.keptMs) {
-      const finding = find();
-      const end = (ms: number) => {
-        last = finding;
-        next = undefined;
-        foundMs = ms;
-      };
-      next = finding;
-      // After a failure, the next page tries again.
-      finding.then(
-        () => end(performance.now()),
-        () => end(Number.NEGATIVE_INFINITY),
-      );
+  let finding: Promise<Result | undefined> | undefined;
+  async function findAgain(): Promise<Result> {
+    try {
+      last = await find();
+      foundMs = performance.now();
+      return last;
+    } finally {
+      finding = undefined;
     }
-    return next === undefined ? last : Promise.race([next, wait(adminBounds.keptWaitMs).then(() => last)]);
+  }
+  return async () => {
+    if (performance.now() - foundMs < adminBounds.keptMs) return last;
+    finding ??= findAgain();
+    const found = finding;
+    // A failure after the wait is that of the next page, too.
+    found.catch(() => {});
+    return Promise.race([found, wait(adminBounds.keptWaitMs).then(() => last)]);
   };
 }

@@ -184,7 +184,8 @@ function numbersOf({ title, unit, starts }: Span, series: readonly Series[], usa
   const names = [...series.map(({ code }) => code), ...highest.map(([name]) => name)];
   const columns = [unit === 'hour' ? 'Hour (UTC)' : 'Day (UTC)', ...names];
   const said = highest.map(([name, value]) => html`${name}: <b>${value.toLocaleString('en')}</b>. `);
-  return html`${said.length > 0 && html`<p class="hint">${said}</p>`}<details><summary>The numbers as a table</summary>
+  return html`${said.length > 0 && html`<p class="hint">${said}</p>`}
+<details><summary>The numbers as a table</summary>
 ${table(`${title}, numbers`, columns, rows, '')}</details>`;
 }
 

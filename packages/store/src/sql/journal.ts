@@ -88,7 +88,7 @@ function refusalAt(end: string, { partner_id, key_id, outcome, operation, since 
  * fields are compared with what was found. A row without counts says that nothing fits.
  */
 function selectReceiptCounts(query: ReceiptCountsQuery): BoundStatement {
-  const { partnerId, keyId, customerId, outcome, since, until, limit, offset, by } = query;
+  const { partnerId, keyId, customerId, outcome, since, until, limit, offset } = query;
   const conditions = createConditions();
   const { values, parameter, add, text } = conditions;
   const isRefused = outcome !== undefined && outcome !== 'GRANTED';
@@ -107,7 +107,7 @@ function selectReceiptCounts(query: ReceiptCountsQuery): BoundStatement {
     )
     select * from (select count(*) as searched, min(at) as cut_at from newest) as searched
       left join counted on true
-    order by ${by === 'granted' ? 'granted desc, ' : ''}customer_id, partner_id, key_id
+    order by granted desc, customer_id, partner_id, key_id
     limit ${parameter(limit)} offset ${parameter(offset)}`;
   return [selection, ...values];
 }

@@ -18,21 +18,21 @@ export async function customersReadPage(visit: Visit): Promise<Page> {
     title: 'Receipts by customer',
     place: 'receipts',
     body: html`<h1>Receipts by customer</h1>
-<p class="hint">Whose balances were asked for, by which partner and key. Read: the partner got them.</p>
+<p class="hint">Whose balances were asked for, by which partner and key, the most often read first. Read: the
+partner got them.</p>
 ${list}`,
   };
 }
 
 /** A page of the receipts with these filters, whose cursor is its number. */
 async function listOf(
-  { reads, query }: Visit,
+  { reads }: Visit,
   chosen: Texts,
   page: number,
 ): Promise<{ list: Html; cursor?: string }> {
   const { partner_id: partnerId, key_id: keyId, customer_id: customerId, outcome, since, until } = chosen;
-  const by = query.sort === 'customer' ? 'customer' : 'granted';
   const { counts, cutAt } = await reads.countReceipts({
-    ...{ partnerId, keyId, customerId, outcome, since, until, by },
+    ...{ partnerId, keyId, customerId, outcome, since, until },
     limit: pageSize + 1,
     offset: (page - 1) * pageSize,
   });
@@ -47,24 +47,16 @@ async function listOf(
       idLink('partners', partner_id),
       idLink('keys', key_id),
     ]);
-  const sorts = { granted: 'Read', customer: 'Customer' };
-  const links = Object.entries(sorts).map(([sort, label]) => {
-    const current = sort === by && html` aria-current="true"`;
-    const to = `${path}?${new URLSearchParams({ ...chosen, sort })}`;
-    return html`<a href="${to}"${current}>${label}</a>\n`;
-  });
   const searched = plural(receiptsBounds.counted, 'receipt');
   const cut = html`<p class="errors" role="status">Only the newest ${searched} were searched, back to
 ${time(cutAt)} UTC. Older ones are not counted: choose a shorter time.</p>`;
   return {
     list: html`${cutAt !== undefined && cut}
-<p class="actions">Sort by ${links}</p>
 ${table(
   'Receipts by customer',
   ['Customer', 'Read', 'Refused', 'First (UTC)', 'Last (UTC)', 'Partner', 'Key'],
   rows,
   'No receipt of balances with these filters.',
-  [sorts[by], by === 'granted' ? 'descending' : 'ascending'],
 )}`,
     ...(counts.length > pageSize && { cursor: String(page + 1) }),
   };

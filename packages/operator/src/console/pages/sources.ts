@@ -1,5 +1,5 @@
 /** Lines of records by their sources, as far as the audit log knows them. */
-import { adminBounds, ingestBounds } from '@partner-network/common/bounds/operator';
+import { ingestBounds } from '@partner-network/common/bounds/operator';
 import type { ImportKind } from '@partner-network/store/port';
 import type { NamedEntry } from '../../operations/audit.ts';
 import { type Html, html } from '../html.ts';
@@ -14,7 +14,7 @@ type LineCounts = Readonly<Record<(typeof lineOutcomes)[number], number>>;
 interface Lines {
   readonly entry: NamedEntry;
   readonly atMs: number;
-  counts: LineCounts;
+  readonly counts: LineCounts;
 }
 
 const countsOf = (of: (outcome: keyof LineCounts) => number) =>
@@ -45,34 +45,23 @@ export async function linesOf({ call }: Visit, kind: ImportKind): Promise<Lines[
 const sourceOf = ({ action, actor, details }: NamedEntry) =>
   JSON.stringify([action, actor, action.startsWith('batch') || details.source, details.feed !== undefined]);
 
-/** When a feed or an hour of batches began, and how much the times of two entries may differ. */
-const startMs = ({ atMs, entry }: Lines) => atMs - Number(entry.details.duration_ms ?? 0);
-const sameStartMs = 60_000;
-
 /**
- * An entry of a feed counts since its start, so the counts of the previous one are subtracted. The entry
- * about an hour of batches also counts the first one, which has an entry of its own.
+ * An entry of a feed counts since its start, and that about an hour of batches also counts the first batch,
+ * which has an entry of its own. So what the entry before it says is subtracted.
  */
 function withoutRepeats(entries: readonly NamedEntry[]): Lines[] {
-  const before = new Map<string, Lines[]>();
+  const before = new Map<string, LineCounts>();
   const all = entries.toReversed().map((entry): Lines => {
-    const { at, details } = entry;
-    const whole = countsOf((outcome) => Number(details[outcome] ?? 0));
-    const lines: Lines = { entry, atMs: Date.parse(at), counts: whole };
-    const earlier = before.get(sourceOf(entry)) ?? [];
-    before.set(sourceOf(entry), details.batches === undefined ? [...earlier, lines] : []);
-    if (details.batches !== undefined) {
-      const fromMs = startMs(lines) - adminBounds.batchMs;
-      for (const single of earlier) if (single.atMs >= fromMs) single.counts = none;
-    }
-    const previous = earlier.findLast((one) => Math.abs(startMs(one) - startMs(lines)) < sameStartMs);
-    if (details.feed !== undefined && details.feed !== 'start') {
-      // Without the entry before it, nobody knows how many are new.
-      lines.counts = countsOf((outcome) =>
-        previous === undefined ? 0 : whole[outcome] - Number(previous.entry.details[outcome] ?? 0),
-      );
-    }
-    return lines;
+    const { feed, batches } = entry.details;
+    const source = sourceOf(entry);
+    const whole = countsOf((outcome) => Number(entry.details[outcome] ?? 0));
+    const continues = (feed !== undefined && feed !== 'start') || batches !== undefined;
+    // Without the entry before it, nobody knows how many lines of a feed are new.
+    const counted = before.get(source) ?? (feed === undefined ? none : whole);
+    // The next batch is the first of an hour.
+    before.set(source, batches === undefined ? whole : none);
+    const counts = continues ? countsOf((outcome) => Math.max(0, whole[outcome] - counted[outcome])) : whole;
+    return { entry, atMs: Date.parse(entry.at), counts };
   });
   return all.toReversed();
 }

@@ -25,6 +25,8 @@ export interface ReceiptsQuery extends NewestQuery<Pick<Receipt, 'at' | 'request
   readonly customerId?: string | undefined;
   readonly operation?: Receipt['operation'] | undefined;
   readonly outcome?: string | undefined;
+  /** Only with a short span of time: all of it is searched. */
+  readonly isRefused?: true;
 }
 
 /** Requests of one key that were refused with one code. */
@@ -33,7 +35,8 @@ export type Refusals = Pick<Receipt, 'partner_id' | 'key_id' | 'outcome'> & {
   readonly since: string;
 };
 
-export interface ReceiptCountsQuery extends Omit<ReceiptsQuery, 'requestId' | 'operation' | 'after'> {
+export interface ReceiptCountsQuery
+  extends Omit<ReceiptsQuery, 'requestId' | 'operation' | 'isRefused' | 'after'> {
   readonly offset: number;
 }
 

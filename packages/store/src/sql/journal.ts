@@ -65,6 +65,7 @@ function selectReceipts(query: ReceiptsQuery, conditions = createConditions()): 
   };
   const isIndexed = isOfIndex[used ?? ''] ?? 'true';
   if (isGranted) add(outcome, (granted) => `outcome = ${granted}`);
+  if (query.isRefused) add('GRANTED', (granted) => `outcome <> ${granted}`);
   if (isOfBalances) add(operation, (balances) => `operation = ${balances}`);
   add(keyId, (value) => `key_id = ${value}`);
   addSpan(since, until);

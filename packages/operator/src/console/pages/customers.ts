@@ -5,7 +5,6 @@ import { type ErrorCode, errorCatalogue } from '@partner-network/contract/errors
 import { exampleOf } from '@partner-network/contract/openapi/responses';
 import { listingByName, listings } from '@partner-network/contract/operations';
 import { Refusal } from '@partner-network/http/refusal';
-import { outcomes } from '@partner-network/service/receipts';
 import type { Limits, Receipt } from '@partner-network/store/port';
 import { filteredList, receiptFilters } from '../filters.ts';
 import { html } from '../html.ts';
@@ -124,18 +123,13 @@ async function unstoredPage({ ids, reads, exchange }: Visit, refused: Refusal): 
     return { ...page, body: html`${head}<p>No service made this id: it holds no time. Is it complete?</p>` };
   const startMs = ms - (ms % minuteMs);
   const span = { since: toTime(startMs), until: toTime(startMs + minuteMs) };
-  // Each code has its own place in an index.
-  const codes = outcomes.filter((outcome) => outcome !== 'GRANTED');
-  const found = await Promise.all(
-    codes.map((outcome) => reads.listReceipts({ ...span, outcome, limit: most })),
-  );
+  const found = await reads.listReceipts({ ...span, isRefused: true, limit: most });
   const all = new URLSearchParams(span).toString();
-  const newest = found.flat().toSorted((one, other) => (one.at < other.at ? 1 : -1));
   return {
     ...page,
     body: html`${head}<p>The first digits of the id hold its time: ${time(toTime(ms))} UTC.</p>
 <h2>What was refused in that minute</h2>
-${receiptTable(newest.slice(0, most), 'No refusal of that minute has a receipt.')}
+${receiptTable(found, 'No refusal of that minute has a receipt.')}
 <p>At most ${most} are shown.
 <a href="/console/receipts?${all}">All receipts of that minute</a></p>`,
   };

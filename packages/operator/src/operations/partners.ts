@@ -75,7 +75,7 @@ export async function limitPartner(
 }
 
 /** Such as "brands 20, balances default": requests per second. */
-export function limitsInWords({ limits = {} }: Partner): string {
+export function limitsInWords({ limits = {} }: Pick<Partner, 'limits'>): string {
   return listings.map(({ name }) => `${name} ${limits[name] ?? 'default'}`).join(', ');
 }
 

@@ -38,10 +38,10 @@ test('data lists imports, feeds and batches of all kinds, newest first, on pages
   const first = (await viewer.get('/console/data')).text;
   const second = (await viewer.get(nextOf(first)!)).text;
   const lists = [first, second].map((page) => page.split('Newest first.')[1]).join();
-  const sources = [...lists.matchAll(/<bdi>s(\d+)<\/bdi>/g)].map(([, source]) => Number(source));
+  const sources = [...lists.matchAll(/ from <bdi>s(\d+)<\/bdi>/g)].map(([, source]) => Number(source));
   const expected = Array.from({ length: 80 }, (_, index) => 79 - index).filter((index) => index % 4 !== 3);
   assert.deepEqual(sources, expected);
-  assert.match(first, /Batches of balances/);
+  assert.match(first, /imported balances of <a [^>]*><code><bdi>brands</);
 });
 
 test('health shows the checks of doctor in its words', async (t) => {
@@ -89,13 +89,13 @@ test('an entry of the audit log reads as a sentence, with names that are links',
         'partners limit',
         'acme',
         { from: { brands: 20 }, to: { brands: 20, balances: 7 } },
-        'set the limits of Northwind Market: balances from the default to 7',
+        'set the limits of Northwind Market from brands 20, balances default to brands 20, balances 7',
       ],
       [
         'partners import',
         'partners',
         { created: { partners: 1, keys: 2 }, changed: { partners: 0, keys: 0 } },
-        'imported partners and keys, new (1 partner, 2 keys)',
+        'imported partners and keys: 1 partner, 2 keys new, none changed',
       ],
       [
         'admin-keys create',

@@ -1,14 +1,13 @@
 /** Where the records come from: imports, feeds and batches. */
 import { adminBounds } from '@partner-network/common/bounds/operator';
 import type { AuditAction, ImportKind } from '@partner-network/store/port';
-import type { NamedEntry } from '../../operations/audit.ts';
-import { html, type Value } from '../html.ts';
+import { html } from '../html.ts';
 import type { Page } from '../layout.ts';
-import { code, pager, table, text, time } from '../parts.ts';
+import { pager, table, time } from '../parts.ts';
 import { chart, spanOf } from '../usage.ts';
 import type { Visit } from '../visit.ts';
-import { who } from './sentences.ts';
-import { bringer, hasChanged, lineOutcomes, linesOf, mostEntries, totalOf } from './sources.ts';
+import { auditTable, numbersOf } from './sentences.ts';
+import { bringer, hasChanged, linesOf, mostEntries, totalOf } from './sources.ts';
 
 /** The actions that the page "Data" lists. */
 const dataActions: readonly AuditAction[] = [
@@ -22,25 +21,7 @@ const dataActions: readonly AuditAction[] = [
   'sandbox',
 ];
 
-/** What an entry is about, such as "Feed of balances, after an hour". */
-function kindOf({ action, details }: NamedEntry): string {
-  if (action === 'sandbox') return 'Demo data';
-  const [verb, kind] = action.split(' ');
-  if (details.feed !== undefined) {
-    const when = { start: 'began', hour: 'one hour', end: 'ended' }[String(details.feed)] ?? '';
-    return `Feed of ${kind}: ${when}`;
-  }
-  return verb === 'batch' ? `Batches of ${kind}` : `Import of ${kind}`;
-}
-
-const countOf = (count: unknown): Value => (typeof count === 'number' ? count : '–');
-
 const kinds: readonly ImportKind[] = ['brands', 'balances', 'grants'];
-
-const inWords = (counts: Readonly<Record<string, number>>): string => {
-  const given = Object.entries(counts).filter(([, count]) => count > 0);
-  return given.map(([outcome, count]) => `${count.toLocaleString('en')} ${outcome}`).join(', ') || 'none';
-};
 
 /** The last change of a kind, its lines, and a chart if there are any. */
 async function stateOf(visit: Visit, kind: ImportKind, nowMs: number) {
@@ -60,8 +41,8 @@ async function stateOf(visit: Visit, kind: ImportKind, nowMs: number) {
     row: [
       kind,
       last === undefined ? 'none in the audit log' : html`${time(last.at)} by ${bringer(last)}`,
-      inWords(totalOf(since(adminBounds.auditMs))),
-      `${inWords(totalOf(since(24 * adminBounds.auditMs)))}${isCut ? `, in ${mostEntries} entries` : ''}`,
+      numbersOf(totalOf(since(adminBounds.auditMs))) || 'none',
+      `${numbersOf(totalOf(since(24 * adminBounds.auditMs))) || 'none'}${isCut ? `, in ${mostEntries} entries` : ''}`,
     ],
     chart: inDay.length > 0 && chart(day, inDay, ['rejected', 'stale', 'deleted', 'unchanged'], 'written'),
   };
@@ -75,14 +56,6 @@ export async function dataPage(visit: Visit): Promise<Page> {
   });
   // A sandbox also has entries about its partners and keys.
   const ofData = entries.filter(({ action, details }) => action !== 'sandbox' || 'written' in details);
-  const rows = ofData.map((entry) => [
-    time(entry.at),
-    kindOf(entry),
-    who(entry),
-    code(entry.target),
-    text(String(entry.details.source ?? '–')),
-    ...lineOutcomes.map((name) => countOf(entry.details[name])),
-  ]);
   const empty = html`Nothing was imported yet. Send a batch to the administrative API, or use
 <code>partner-network import</code>.`;
   return {
@@ -102,12 +75,7 @@ of their entry, so the newest may be missing. For lag and rates, see the dashboa
 <div class="charts">${states.map(({ chart }) => chart)}</div>
 <h2>Imports, feeds and batches</h2>
 <p class="hint">Newest first. An entry of a feed counts since the start of the feed.</p>
-${table(
-  'Data',
-  ['Time (UTC)', 'What', 'Who', 'Target', 'Source', 'Written', 'Unchanged', 'Stale', 'Deleted', 'Rejected'],
-  rows,
-  empty,
-)}
+${await auditTable(visit, ofData, empty)}
 ${pager('/console/data', query, 'cursor', cursor)}`,
   };
 }

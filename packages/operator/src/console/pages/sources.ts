@@ -5,9 +5,8 @@ import type { NamedEntry } from '../../operations/audit.ts';
 import { type Html, html } from '../html.ts';
 import { text } from '../parts.ts';
 import type { Visit } from '../visit.ts';
-import { who } from './sentences.ts';
+import { lineOutcomes, nameOfActor } from './sentences.ts';
 
-export const lineOutcomes = ['written', 'unchanged', 'stale', 'deleted', 'rejected'] as const;
 type LineCounts = Readonly<Record<(typeof lineOutcomes)[number], number>>;
 
 /** What an entry adds to the entries before it. */
@@ -70,9 +69,9 @@ function withoutRepeats(entries: readonly NamedEntry[]): Lines[] {
 export function bringer(entry: NamedEntry): Html {
   const { action, details } = entry;
   if (action === 'sandbox') return html`the demo data`;
-  if (action.startsWith('batch')) return html`batches of ${who(entry)}`;
+  if (action.startsWith('batch')) return html`batches of ${nameOfActor(entry)}`;
   const source = text(String(details.source ?? 'unknown'));
-  return html`the ${details.feed === undefined ? 'import' : 'feed'} of ${who(entry)} (${source})`;
+  return html`the ${details.feed === undefined ? 'import' : 'feed'} of ${nameOfActor(entry)} (${source})`;
 }
 
 const hourMs = 3_600_000;

@@ -4,19 +4,23 @@ import { adminBounds } from '@partner-network/common/bounds/operator';
 import { toTime } from '@partner-network/common/times';
 import type { Store } from '@partner-network/store/port';
 
+/** All answers and the refusals of an hour. */
+export type Hour = readonly [answers: number, refused: number];
+
 /** The answers of a partner in 24 hours. */
-export interface PartnerTotals {
-  answers: number;
-  refused: number;
-  limited: number;
+export const unused = {
+  answers: 0,
+  refused: 0,
+  limited: 0,
   /** The peaks. */
-  brands: number;
-  balances: number;
+  brands: 0,
+  balances: 0,
   /** When a key was last used, at any time. */
-  used: string;
-  /** All answers and the refusals of each hour that has some. */
-  readonly hours: (readonly [answers: number, refused: number])[];
-}
+  used: '',
+  hours: new Array<Hour>(24).fill([0, 0]),
+};
+
+export type PartnerTotals = typeof unused;
 
 export interface Counted {
   readonly at: string;
@@ -24,16 +28,6 @@ export interface Counted {
   readonly starts: readonly string[];
   readonly partners: ReadonlyMap<string, PartnerTotals>;
 }
-
-export const unused: PartnerTotals = {
-  answers: 0,
-  refused: 0,
-  limited: 0,
-  brands: 0,
-  balances: 0,
-  used: '',
-  hours: [],
-};
 
 const hourMs = 3_600_000;
 
@@ -50,7 +44,7 @@ export async function countPartners(
   );
   const partners = new Map<string, PartnerTotals>();
   const totalsOf = (id: string) => {
-    const totals = partners.get(id) ?? { ...unused, hours: [] };
+    const totals = partners.get(id) ?? { ...unused, hours: [...unused.hours] };
     partners.set(id, totals);
     return totals;
   };

@@ -9,7 +9,7 @@ import type { OperationInput } from '../admin/request.ts';
 import { nameOf } from '../identity/account.ts';
 import { keyNames } from '../operations/audit.ts';
 import { type Html, html } from './html.ts';
-import { pager, utcOf } from './parts.ts';
+import { addressOf, choices, pager, utcOf } from './parts.ts';
 import type { Reads, Texts, Visit } from './visit.ts';
 
 /** A value that fits nothing: a sentence, and values that may be meant, by their labels. */
@@ -18,12 +18,19 @@ interface Problem {
   readonly choices?: readonly (readonly [label: string, value: string])[];
 }
 
-/** Finds what the API takes for what was typed. `chosen` has the filters before this one. */
-type Find = (visit: Visit, typed: string, chosen: Texts, field: string) => Promise<string | Problem>;
+export interface Named {
+  readonly id: string;
+  readonly name?: string;
+}
 
 interface Filter {
   readonly label: string;
-  readonly find: Find;
+  /** What has the value, such as "partner". */
+  readonly what: string;
+  /** Whether this is a value. `chosen` has the filters before this one. */
+  readonly has?: (visit: Visit, text: string, chosen: Texts) => Promise<unknown>;
+  /** What may be meant by its id or name. */
+  readonly records?: (visit: Visit, chosen: Texts) => Promise<readonly Named[]>;
   /** All values of a list. */
   readonly options?: readonly Named[];
   /** What a browser suggests. */
@@ -32,51 +39,35 @@ interface Filter {
 
 type Filters = Readonly<Record<string, Filter>>;
 
-export interface Named {
-  readonly id: string;
-  readonly name?: string;
-}
+/** An id may begin or end with blanks, or be nothing else. But people paste ids with blanks. */
+export const readingsOf = (typed: string) => [typed, typed.trim()].filter((text) => text !== '');
 
-/** The id of the record with this name, in any case. */
-function named(typed: string, records: readonly Named[], what: string): string | Problem {
-  const text = typed.trim().toLowerCase();
-  const shown = echo(typed.trim(), 128);
-  const all = records.map(({ id, name = id }) => ({ id, label: name, name: name.toLowerCase() }));
-  const called = all.filter(({ name }) => name === text);
+/** What the API takes for what was typed: an id, or the id of the record with this name, in any case. */
+async function find(visit: Visit, filter: Filter, typed: string, chosen: Texts): Promise<string | Problem> {
+  const { has, records, options = [], what } = filter;
+  for (const text of readingsOf(typed)) if (await has?.(visit, text, chosen)) return text;
+  const all = (await records?.(visit, chosen)) ?? options;
+  const asked = typed.trim();
+  const text = asked.toLowerCase();
+  const exact = all.find(({ id }) => id === asked);
+  if (exact !== undefined) return exact.id;
+  const found = all.map(({ id, name = id }) => {
+    return { id, label: name, words: [name, id, ...name.split(' ')].map((word) => word.toLowerCase()) };
+  });
+  const called = found.filter(({ words }) => words[0] === text);
   if (called.length === 1) return called[0]!.id;
+  const shown = echo(asked, 128);
   if (called.length > 1) {
     const choices = called.slice(0, 20).map(({ id }) => [id, id] as const);
     return { says: `${called.length} have the name ${shown}:`, choices };
   }
-  let similar = all.filter(({ id, name }) => name.includes(text) || id.toLowerCase().includes(text));
+  let similar = found.filter(({ words }) => words.slice(0, 2).some((word) => word.includes(text)));
   if (similar.length === 0) {
-    // One word may be a word of a name.
-    const wordsOf = ({ id, name }: Named) => [
-      id.toLowerCase(),
-      ...name!.split(text.includes(' ') ? '\n' : ' '),
-    ];
-    const near = suggest(text, [...new Set(all.flatMap(wordsOf))]);
-    similar = near === undefined ? [] : all.filter((record) => wordsOf(record).includes(near));
+    const near = suggest(text, [...new Set(found.flatMap(({ words }) => words))]);
+    similar = found.filter(({ words }) => words.includes(near ?? ''));
   }
   const choices = similar.slice(0, 5).map(({ id, label }) => [label, id] as const);
   return { says: `No ${what} is called ${shown}.`, choices };
-}
-
-/** An id may begin or end with blanks, or be nothing else. But people paste ids with blanks. */
-const readingsOf = (typed: string) => [typed, typed.trim()].filter((text) => text !== '');
-
-async function findPartner({ reads }: Visit, typed: string) {
-  for (const id of readingsOf(typed)) if (await reads.findPartner(id)) return id;
-  return named(typed, await reads.listPartners(), 'partner');
-}
-
-async function findKey({ reads }: Visit, typed: string, { partner_id }: Texts) {
-  for (const id of readingsOf(typed)) {
-    const key = await reads.findKeyById(id);
-    if (key !== undefined && key.partner_id === (partner_id ?? key.partner_id)) return id;
-    if (key !== undefined) return { says: 'This key belongs to another partner.' };
-  }
-  return named(typed, await reads.listKeys(partner_id), partner_id ? 'key of this partner' : 'key');
 }
 
 /** Whether a grant, a receipt or an erasure is of this customer. */
@@ -86,31 +77,17 @@ export async function isCustomer({ listGrants, listReceipts, isErased }: Reads, 
   return (await Promise.all(found)).flat().length > 0 || isErased(customerId);
 }
 
-async function findCustomer({ reads }: Visit, typed: string) {
-  for (const id of readingsOf(typed)) if (await isCustomer(reads, id)) return id;
-  return { says: 'No grant and no receipt is of this customer. Is the id complete?' };
-}
-
 /** Whether the audit log has an entry of this actor, or about this target. */
 export async function isInAudit({ call }: Visit, field: string, text: string): Promise<boolean> {
   if (text.trim() === '' || isLongerThan(text, 256) || !isCleanText(text)) return false;
   return (await call('listAudit', { query: { [field]: text, limit: 1 } })).entries.length > 0;
 }
 
-/** Finds an actor or a target of the audit log, or a record by its id or name. */
-function findInAudit(what: string, records: (visit: Visit) => Promise<readonly Named[]>): Find {
-  return async (visit, typed, _, field) => {
-    for (const text of readingsOf(typed)) if (await isInAudit(visit, field, text)) return text;
-    const all = await records(visit);
-    return all.find(({ id }) => readingsOf(typed).includes(id))?.id ?? named(typed, all, what);
-  };
-}
-
 /** The names of keys, and of the people and programs that made the newest changes. */
 async function people({ call, reads }: Visit): Promise<string[]> {
   const { entries } = await call('listAudit', { query: { limit: 100 } });
-  const keys = await keyNames(reads);
-  return [...new Set([...keys.values(), ...entries.map(({ actor }) => keys.get(actor) ?? nameOf(actor))])];
+  const keys = (await keyNames(reads)).values();
+  return [...new Set([...keys, ...entries.map(({ actor, actor_name }) => actor_name ?? nameOf(actor))])];
 }
 
 const asNamed = (ids: readonly string[]): Named[] => ids.map((id) => ({ id }));
@@ -123,29 +100,48 @@ async function partnerNames({ reads }: Visit): Promise<string[]> {
   return first.length > mostSuggestions ? [] : first.map(({ name }) => name).toSorted();
 }
 
-function oneOf(label: string, options: readonly Named[]): Filter {
-  const find: Find = async (_, typed) =>
-    options.find(({ id }) => id === typed)?.id ?? named(typed, options, label.toLowerCase());
-  return { label, options, find };
-}
+const oneOf = (label: string, options: readonly Named[]): Filter => ({
+  label,
+  what: label.toLowerCase(),
+  options,
+});
 
-const findTime: Find = async (_, typed, { since = '' }, field) => {
+const span: Filters = {
+  since: { label: 'From (UTC)', what: 'time' },
+  until: { label: 'Before (UTC)', what: 'time' },
+};
+
+/** The time in a field of `span`. */
+function findTime(field: string, typed: string, { since = '' }: Texts): string | Problem {
   const time = normalizeTime(utcOf(typed));
   if (time === undefined) return { says: 'Write a time in UTC such as 2026-01-31T08:00.' };
   if (field === 'until')
     return time > since ? time : { says: 'Before is not after From: choose a later time.' };
   return time > toTime(Date.now()) ? { says: 'From is in the future: choose an earlier time.' } : time;
-};
-
-const span: Filters = {
-  since: { label: 'From (UTC)', find: findTime },
-  until: { label: 'Before (UTC)', find: findTime },
-};
+}
 
 export const receiptFilters: Filters = {
-  partner_id: { label: 'Partner', find: findPartner, suggestions: partnerNames },
-  key_id: { label: 'Key', find: findKey },
-  customer_id: { label: 'Customer', find: findCustomer },
+  partner_id: {
+    label: 'Partner',
+    what: 'partner',
+    has: ({ reads }, id) => reads.findPartner(id),
+    records: ({ reads }) => reads.listPartners(),
+    suggestions: partnerNames,
+  },
+  key_id: {
+    label: 'Key',
+    what: 'key with these filters',
+    has: async ({ reads }, id, { partner_id }) => {
+      const key = await reads.findKeyById(id);
+      return key !== undefined && key.partner_id === (partner_id ?? key.partner_id);
+    },
+    records: ({ reads }, { partner_id }) => reads.listKeys(partner_id),
+  },
+  customer_id: {
+    label: 'Customer',
+    what: 'customer with a grant or a receipt',
+    has: ({ reads }, id) => isCustomer(reads, id),
+  },
   operation: oneOf('Operation', listings),
   outcome: oneOf('Outcome', asNamed(outcomes)),
   ...span,
@@ -154,14 +150,16 @@ export const receiptFilters: Filters = {
 export const auditFilters: Filters = {
   target: {
     label: 'Target',
-    find: findInAudit('partner or key', async ({ reads }) =>
-      [await reads.listPartners(), await reads.listKeys(undefined)].flat(),
-    ),
+    what: 'partner or key',
+    has: (visit, text) => isInAudit(visit, 'target', text),
+    records: async ({ reads }) => [await reads.listPartners(), await reads.listKeys(undefined)].flat(),
     suggestions: partnerNames,
   },
   actor: {
     label: 'Who',
-    find: findInAudit('person or key', async (visit) => asNamed(await people(visit))),
+    what: 'person or key',
+    has: (visit, text) => isInAudit(visit, 'actor', text),
+    records: async (visit) => asNamed(await people(visit)),
     suggestions: people,
   },
   action: oneOf('Action', asNamed(Object.keys(auditActions))),
@@ -204,7 +202,12 @@ export async function filteredList(
   for (const [name, filter] of Object.entries(filters)) {
     const typed = query[name] ?? '';
     if (!isCleanText(typed)) throw refusal('INVALID_CHARACTER', {}, name);
-    const found = typed === '' ? '' : await filter.find(visit, typed, chosen, name);
+    const found =
+      typed === ''
+        ? ''
+        : name in span
+          ? findTime(name, typed, chosen)
+          : await find(visit, filter, typed, chosen);
     const problem = typeof found === 'string' ? undefined : found;
     if (typeof found === 'string' && found !== '') chosen[name] = found;
     isWrong ||= problem !== undefined;
@@ -215,11 +218,8 @@ export async function filteredList(
 ${problem && html`<p class="wrong" id="wrong-${name}">${problem.says}${choices}</p>`}</div>\n`);
   }
   const { since: __, until: ___, ...others } = query;
-  const spans = Object.entries(presets).map(([name, [label]]) => {
-    const current = visit.query.span === name && html` aria-current="true"`;
-    return html`<a href="${addressOf(path, { ...others, span: name })}"${current}>${label}</a>\n`;
-  });
-  const form = html`<p class="actions">${spans}</p>
+  const labels = Object.fromEntries(Object.entries(presets).map(([name, [label]]) => [name, label]));
+  const form = html`${choices(path, others, 'span', labels, visit.query.span)}
 <form class="filters" method="get" action="${path}">${fields}<button>Filter</button>
 <a href="${path}">Remove filters</a></form>`;
   if (isWrong) {
@@ -231,8 +231,6 @@ ${problem && html`<p class="wrong" id="wrong-${name}">${problem.says}${choices}<
   return html`${form}${shown}${found.list}
 ${pager(path, { ...query, ...(cursor && { cursor }) }, 'cursor', found.cursor)}`;
 }
-
-const addressOf = (path: string, query: Texts) => `${path}?${new URLSearchParams(query)}`;
 
 function spanText({ since, until }: Texts): string {
   const at = (time: string) => `${time.slice(0, 10)} ${time.slice(11, 19).replace(/:00$/, '')}`;

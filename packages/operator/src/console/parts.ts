@@ -29,6 +29,18 @@ const link = (path: string, label: Html): Html =>
 
 export const linkTo = (path: string, label: string): Html => link(path, text(label));
 
+/** An address with a query. */
+export const addressOf = (path: string, query: Texts) => `${path}?${new URLSearchParams(query)}`;
+
+/** Links to the same list with each of these values. The current one is marked. */
+export function choices(path: string, query: Texts, name: string, labels: Texts, current = ''): Html {
+  const links = Object.entries(labels).map(([value, label]) => {
+    const isCurrent = value === current && html` aria-current="true"`;
+    return html`<a href="${addressOf(path, { ...query, [name]: value })}"${isCurrent}>${label}</a>\n`;
+  });
+  return html`<p class="actions">${name === 'sort' && 'Sort by '}${links}</p>`;
+}
+
 /** An id that leads to its page. */
 export const idLink = (kind: string, id: string): Html => link(pathTo(kind, id), code(id));
 

@@ -2,6 +2,7 @@
 import { type ErrorCode, errorCatalogue } from '@partner-network/contract/errors';
 import { refusalsPerMinute } from '@partner-network/contract/limits';
 import type { UsageCount } from '@partner-network/store/port';
+import type { Hour } from './counted.ts';
 import { type Html, html, type Value } from './html.ts';
 import { code, downloads, idLink, linkTo, pathTo, plural, table, time } from './parts.ts';
 import type { Visit } from './visit.ts';
@@ -81,7 +82,12 @@ export function chart(span: Span, usage: readonly Count[], ranked: readonly stri
     return html`<section class="chart">${heading}<p class="empty">No answers.</p></section>`;
   const totals = totalsBy(usage, ({ from }) => from);
   const top = topOf(Math.max(...starts.map((start) => totals.get(start) ?? 0)));
-  const bars = starts.map((start, index) => barOf(series, start, index, top, unit));
+  const bars = starts.map((start, index) => {
+    const counts = series.map(({ code, color, counts }) => [color, counts.get(start) ?? 0, code] as const);
+    const said = counts.flatMap(([, count, code]) => (count > 0 ? `${count} ${code}` : []));
+    return html`<g><title>${labelOf(start, unit)}: ${said.join(', ') || 'none'}</title>
+${barOf(counts, index, top)}</g>`;
+  });
   const scale = [top, top / 2, 0].map((count) => html`<span>${count.toLocaleString('en')}</span>`);
   const summary = series.map(({ code, total }) => `${total} ${code}`).join(', ');
   const ticks = starts.filter((_, index) => index % Math.ceil(starts.length / 6) === 0);
@@ -117,22 +123,16 @@ function topOf(highest: number): number {
 const swatch = (color: string) => html`<svg class="swatch" aria-hidden="true">
 <rect fill="var(--${color})" width="100%" height="100%"/></svg>`;
 
-function barOf(series: readonly Series[], start: string, index: number, most: number, unit: Span['unit']) {
-  const present = series.filter(({ counts }) => counts.has(start));
-  const said = present.map(({ code, counts }) => `${counts.get(start)} ${code}`).join(', ');
-  const parts = partsOf(present, start, index, most);
-  return html`<g><title>${labelOf(start, unit)}: ${said || 'none'}</title>${parts}</g>`;
-}
-
-function partsOf(
-  present: readonly Pick<Series, 'color' | 'counts'>[],
-  start: string,
+/** The parts of a bar, from its bottom. */
+function barOf(
+  counts: readonly (readonly [color: string, count: number, ...unknown[]])[],
   index: number,
   most: number,
 ) {
   let top = 100;
-  return present.map(({ color, counts }) => {
-    const height = (counts.get(start)! / most) * 100;
+  return counts.map(([color, count]) => {
+    if (count === 0) return '';
+    const height = (count / most) * 100;
     const shown = Math.min(top, color === 'ok' ? height : Math.max(least, height));
     top -= shown;
     return html`<rect fill="var(--${color})" x="${index * 10 + 1}" y="${top.toFixed(1)}" width="8"
@@ -140,26 +140,16 @@ height="${shown.toFixed(1)}"/>`;
   });
 }
 
-/** All answers, and refusals. */
-type Hour = readonly [answers: number, refused: number];
-
-/** A small chart of hours. */
-export function sparkline(starts: readonly string[], given: readonly (Hour | undefined)[]): Html {
-  const hours = starts.map((_, index): Hour => given[index] ?? [0, 0]);
-  const seriesOf = (color: string, countOf: (hour: Hour) => number) => {
-    const counted = starts.map((start, index) => [start, countOf(hours[index]!)] as const);
-    return { color, counts: new Map(counted.filter(([, count]) => count > 0)) };
-  };
-  const series = [
-    seriesOf('code-0', ([, refused]) => refused),
-    seriesOf('ok', ([all, refused]) => all - refused),
-  ];
+/** A small chart of the refusals and the other answers of hours. */
+export function sparkline(starts: readonly string[], hours: readonly Hour[]): Html {
   const highest = Math.max(...hours.map(([answers]) => answers));
   const busiest = starts[hours.findIndex(([answers]) => answers === highest)]!;
-  const bars = starts.map((start, index) =>
-    partsOf(
-      series.filter(({ counts }) => counts.has(start)),
-      start,
+  const bars = hours.map(([all, refused], index) =>
+    barOf(
+      [
+        ['code-0', refused],
+        ['ok', all - refused],
+      ],
       index,
       highest,
     ),

@@ -5,7 +5,19 @@ import { type AuditAction, auditActions, type Partner } from '@partner-network/s
 import { type Counted, type PartnerTotals, unused } from '../counted.ts';
 import { type Html, html, type Value } from '../html.ts';
 import type { Page } from '../layout.ts';
-import { code, idLink, linkTo, mark, pageNumber, pager, pathTo, plural, table, time } from '../parts.ts';
+import {
+  choices,
+  code,
+  idLink,
+  linkTo,
+  mark,
+  pageNumber,
+  pager,
+  pathTo,
+  plural,
+  table,
+  time,
+} from '../parts.ts';
 import { sparkline } from '../usage.ts';
 import type { Visit } from '../visit.ts';
 import { auditTable } from './sentences.ts';
@@ -121,17 +133,14 @@ function partnerList(
     );
   const page = pageNumber(query.page);
   const shown = rows.slice((page - 1) * pageSize, page * pageSize);
-  const links = [['name', ['Name']] as const, ...Object.entries(sorts)].map(([name, [label]]) => {
-    const isCurrent = sort === undefined ? name === 'name' : name === asked;
-    return html`<a href="/console?sort=${name}"${isCurrent && html` aria-current="true"`}>${label}</a>\n`;
-  });
+  const labels = Object.fromEntries(Object.entries(sorts).map(([name, [label]]) => [name, label]));
   const empty = html`No partner yet. Create one with
 <code>partner-network partners create --id PARTNER_ACME --name Acme</code>.`;
   const about = html`<p class="hint">${plural(partners.length, 'partner')}. Answers of 24 hours,
 counted at ${counted?.at.slice(11, 16)} UTC. Peak: the most admitted requests in one second, beside the
 limit of the partner.</p>`;
   return html`${counted !== undefined && about}
-<p class="actions">Sort by ${links}</p>
+${choices('/console', {}, 'sort', { name: 'Name', ...labels }, sort ? asked : 'name')}
 ${table(
   'Partners',
   ['Partner', 'The day', ...Object.values(sorts).map(([column]) => column)],

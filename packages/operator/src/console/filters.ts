@@ -25,8 +25,8 @@ export interface Named {
 
 interface Filter {
   readonly label: string;
-  /** What has the value, such as "partner". */
-  readonly what: string;
+  /** What has the value, if it is not the label. */
+  readonly what?: string;
   /** Whether this is a value. `chosen` has the filters before this one. */
   readonly has?: (visit: Visit, text: string, chosen: Texts) => Promise<unknown>;
   /** What may be meant by its id or name. */
@@ -40,11 +40,11 @@ interface Filter {
 type Filters = Readonly<Record<string, Filter>>;
 
 /** An id may begin or end with blanks, or be nothing else. But people paste ids with blanks. */
-export const readingsOf = (typed: string) => [typed, typed.trim()].filter((text) => text !== '');
+const readingsOf = (typed: string) => [typed, typed.trim()].filter((text) => text !== '');
 
 /** What the API takes for what was typed: an id, or the id of the record with this name, in any case. */
 async function find(visit: Visit, filter: Filter, typed: string, chosen: Texts): Promise<string | Problem> {
-  const { has, records, options = [], what } = filter;
+  const { label, what = label.toLowerCase(), has, records, options = [] } = filter;
   for (const text of readingsOf(typed)) if (await has?.(visit, text, chosen)) return text;
   const all = (await records?.(visit, chosen)) ?? options;
   const asked = typed.trim();
@@ -100,15 +100,9 @@ async function partnerNames({ reads }: Visit): Promise<string[]> {
   return first.length > mostSuggestions ? [] : first.map(({ name }) => name).toSorted();
 }
 
-const oneOf = (label: string, options: readonly Named[]): Filter => ({
-  label,
-  what: label.toLowerCase(),
-  options,
-});
-
 const span: Filters = {
-  since: { label: 'From (UTC)', what: 'time' },
-  until: { label: 'Before (UTC)', what: 'time' },
+  since: { label: 'From (UTC)' },
+  until: { label: 'Before (UTC)' },
 };
 
 /** The time in a field of `span`. */
@@ -123,7 +117,6 @@ function findTime(field: string, typed: string, { since = '' }: Texts): string |
 export const receiptFilters: Filters = {
   partner_id: {
     label: 'Partner',
-    what: 'partner',
     has: ({ reads }, id) => reads.findPartner(id),
     records: ({ reads }) => reads.listPartners(),
     suggestions: partnerNames,
@@ -142,8 +135,8 @@ export const receiptFilters: Filters = {
     what: 'customer with a grant or a receipt',
     has: ({ reads }, id) => isCustomer(reads, id),
   },
-  operation: oneOf('Operation', listings),
-  outcome: oneOf('Outcome', asNamed(outcomes)),
+  operation: { label: 'Operation', options: listings },
+  outcome: { label: 'Outcome', options: asNamed(outcomes) },
   ...span,
 };
 
@@ -162,7 +155,7 @@ export const auditFilters: Filters = {
     records: async (visit) => asNamed(await people(visit)),
     suggestions: people,
   },
-  action: oneOf('Action', asNamed(Object.keys(auditActions))),
+  action: { label: 'Action', options: asNamed(Object.keys(auditActions)) },
   ...span,
 };
 
@@ -202,14 +195,10 @@ export async function filteredList(
   for (const [name, filter] of Object.entries(filters)) {
     const typed = query[name] ?? '';
     if (!isCleanText(typed)) throw refusal('INVALID_CHARACTER', {}, name);
-    const found =
-      typed === ''
-        ? ''
-        : name in span
-          ? findTime(name, typed, chosen)
-          : await find(visit, filter, typed, chosen);
-    const problem = typeof found === 'string' ? undefined : found;
-    if (typeof found === 'string' && found !== '') chosen[name] = found;
+    const search = () => (name in span ? findTime(name, typed, chosen) : find(visit, filter, typed, chosen));
+    const found = typed === '' ? undefined : await search();
+    const problem = typeof found === 'object' ? found : undefined;
+    if (typeof found === 'string') chosen[name] = found;
     isWrong ||= problem !== undefined;
     const choices = problem?.choices?.map(
       ([label, value]) => html` <a href="${addressOf(path, { ...query, [name]: value })}">${label}</a>?`,
@@ -218,8 +207,7 @@ export async function filteredList(
 ${problem && html`<p class="wrong" id="wrong-${name}">${problem.says}${choices}</p>`}</div>\n`);
   }
   const { since: __, until: ___, ...others } = query;
-  const labels = Object.fromEntries(Object.entries(presets).map(([name, [label]]) => [name, label]));
-  const form = html`${choices(path, others, 'span', labels, visit.query.span)}
+  const form = html`${choices(path, others, 'span', presets, visit.query.span)}
 <form class="filters" method="get" action="${path}">${fields}<button>Filter</button>
 <a href="${path}">Remove filters</a></form>`;
   if (isWrong) {

@@ -27,14 +27,21 @@ const link = (path: string, label: Html): Html =>
     ? html`<a href="${path}">${label}</a>`
     : html`${label} (only the command line can name this id)`;
 
-export const linkTo = (path: string, label: string): Html => link(path, text(label));
-
 /** An address with a query. */
 export const addressOf = (path: string, query: Texts) => `${path}?${new URLSearchParams(query)}`;
 
-/** Links to the same list with each of these values. The current one is marked. */
-export function choices(path: string, query: Texts, name: string, labels: Texts, current = ''): Html {
-  const links = Object.entries(labels).map(([value, label]) => {
+export const linkTo = (path: string, label: string, query?: Texts): Html =>
+  link(query === undefined ? path : addressOf(path, query), text(label));
+
+/** Links to the same list with each of these values, which have labels. The current one is marked. */
+export function choices(
+  path: string,
+  query: Texts,
+  name: string,
+  values: Readonly<Record<string, readonly [label: string, ...unknown[]]>>,
+  current = '',
+): Html {
+  const links = Object.entries(values).map(([value, [label]]) => {
     const isCurrent = value === current && html` aria-current="true"`;
     return html`<a href="${addressOf(path, { ...query, [name]: value })}"${isCurrent}>${label}</a>\n`;
   });

@@ -4,7 +4,7 @@ import { refusalsPerMinute } from '@partner-network/contract/limits';
 import type { UsageCount } from '@partner-network/store/port';
 import type { Hour } from './counted.ts';
 import { type Html, html, type Value } from './html.ts';
-import { code, downloads, idLink, linkTo, pathTo, plural, table, time } from './parts.ts';
+import { code, downloads, idLink, linkTo, plural, table, time } from './parts.ts';
 import type { Visit } from './visit.ts';
 
 interface Span {
@@ -199,11 +199,12 @@ export async function usageOf(visit: Visit, owner: Owner) {
   const ranked = [...new Set([...rankedCodes(hours), ...rankedCodes(days)])];
   const isCut = moreHours !== undefined || moreDays !== undefined;
   const cut = isCut && html`<p class="hint">Only the newest ${plural(mostCounts, 'count')} are shown.</p>`;
+  const of = owner.key_id === undefined ? 'partner' : 'key';
   return {
     charts: html`<div class="charts">${chart(day, hours, ranked)}${chart(month, days, ranked)}</div>${cut}
 ${downloads('usage', { ...owner }, 'numbers of answers by hour')}`,
     refusals: html`${await refusalsOf(visit, owner, hours, day.starts)}
-<p>${receiptsLink(owner, {}, `All receipts of this ${owner.key_id === undefined ? 'partner' : 'key'}`)}</p>`,
+<p>${linkTo('/console/receipts', `All receipts of this ${of}`, { ...owner })}</p>`,
   };
 }
 
@@ -249,7 +250,7 @@ async function refusalsOf(
     time(last),
     recent,
     all,
-    receiptsLink(owner, { key_id, operation, outcome }, 'Receipts'),
+    linkTo('/console/receipts', 'Receipts', { ...owner, key_id, operation, outcome }),
   ]);
   const key = owner.key_id === undefined ? ['Key'] : [];
   const times = ['Since (UTC)', 'Last (UTC)'];
@@ -264,10 +265,6 @@ not counted here: search the log of <code>partner-network serve</code> for UNAUT
   const cut =
     counted.length > rows.length && html`<p class="hint">${rows.length} of ${counted.length} are shown.</p>`;
   return html`${rows.length > 0 && hint}${refusals}${cut}`;
-}
-
-function receiptsLink(owner: Owner, filters: Record<string, string>, label: string): Html {
-  return linkTo(`${pathTo('receipts')}?${new URLSearchParams({ ...owner, ...filters })}`, label);
 }
 
 /** The status and the meaning of a code or an outcome. Older versions may have had others. */

@@ -156,7 +156,7 @@ for (const engine of engines) {
     assert.match(text, /hold its time: <time datetime="2026-11-18T10:42:31.500Z">2026-11-18 10:42:31</);
     const listed = [...text.matchAll(/\/requests\/([\w-]+)"/g)].map(([, request]) => request);
     assert.deepEqual(listed, [receipts[3]!.request_id, receipts[1]!.request_id]);
-    const all = /<a href="([^"]*)">All receipts of that minute/.exec(text)![1]!.replaceAll('&amp;', '&');
+    const all = /<a href="([^"]*)"><bdi>All receipts of that minute/.exec(text)![1]!.replaceAll('&amp;', '&');
     const minute = (await viewer.get(all)).text;
     assert.equal([...minute.matchAll(/\/requests\/[\w-]+"/g)].length, 3);
     for (const made of [

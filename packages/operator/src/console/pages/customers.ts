@@ -25,8 +25,8 @@ export async function customerPage(visit: Visit): Promise<Page> {
   });
   const isErased = await reads.isErased(customer_id);
   const path = pathTo('customers', customer_id);
-  const ofGranted = new URLSearchParams({ customer_id, outcome: 'GRANTED' });
-  const granted = linkTo(`${pathTo('receipts')}?${ofGranted}`, 'Only partners that got the balances');
+  const ofGranted = { customer_id, outcome: 'GRANTED' };
+  const granted = linkTo('/console/receipts', 'Only partners that got the balances', ofGranted);
   return {
     title: `Customer ${customer_id}`,
     body: html`<h1>Customer ${code(customer_id)}</h1>
@@ -50,10 +50,7 @@ export async function receiptsPage(visit: Visit): Promise<Page> {
   const list = await filteredList(visit, '/console/receipts', receiptFilters, async (query, chosen) => {
     const { receipts, cursor } = await visit.call('listReceipts', { query });
     const links = receipts.length > 0 && downloads('receipts', chosen, 'receipts with these filters');
-    const byCustomer = linkTo(
-      `${pathTo('receipts', 'customers')}?${new URLSearchParams(chosen)}`,
-      'By customer',
-    );
+    const byCustomer = linkTo('/console/receipts/customers', 'By customer', chosen);
     return { list: html`<p>${byCustomer}</p>${links}${receiptTable(receipts, empty)}`, cursor };
   });
   return {
@@ -124,13 +121,12 @@ async function unstoredPage({ ids, reads, exchange }: Visit, refused: Refusal): 
   const startMs = ms - (ms % minuteMs);
   const span = { since: toTime(startMs), until: toTime(startMs + minuteMs) };
   const found = await reads.listReceipts({ ...span, isRefused: true, limit: most });
-  const all = new URLSearchParams(span).toString();
   return {
     ...page,
     body: html`${head}<p>The first digits of the id hold its time: ${time(toTime(ms))} UTC.</p>
 <h2>What was refused in that minute</h2>
 ${receiptTable(found, 'No refusal of that minute has a receipt.')}
 <p>At most ${most} are shown.
-<a href="/console/receipts?${all}">All receipts of that minute</a></p>`,
+${linkTo('/console/receipts', 'All receipts of that minute', span)}</p>`,
   };
 }

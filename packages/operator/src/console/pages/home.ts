@@ -133,14 +133,13 @@ function partnerList(
     );
   const page = pageNumber(query.page);
   const shown = rows.slice((page - 1) * pageSize, page * pageSize);
-  const labels = Object.fromEntries(Object.entries(sorts).map(([name, [label]]) => [name, label]));
   const empty = html`No partner yet. Create one with
 <code>partner-network partners create --id PARTNER_ACME --name Acme</code>.`;
   const about = html`<p class="hint">${plural(partners.length, 'partner')}. Answers of 24 hours,
 counted at ${counted?.at.slice(11, 16)} UTC. Peak: the most admitted requests in one second, beside the
 limit of the partner.</p>`;
   return html`${counted !== undefined && about}
-${choices('/console', {}, 'sort', { name: 'Name', ...labels }, sort ? asked : 'name')}
+${choices('/console', {}, 'sort', { name: ['Name'], ...sorts }, sort ? asked : 'name')}
 ${table(
   'Partners',
   ['Partner', 'The day', ...Object.values(sorts).map(([column]) => column)],

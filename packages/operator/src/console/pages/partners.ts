@@ -63,7 +63,7 @@ ${grantTable(visit, grants, 'partner', 'No grant. Imports and batches bring the 
 ${pager(path, query, 'grants', moreGrants)}
 <h2>Changes</h2>
 ${await auditTable(visit, entries, noChange('partner'))}
-<p><a href="${`/console/audit?${new URLSearchParams({ target: id })}`}">All changes of this partner</a></p>`,
+<p>${linkTo('/console/audit', 'All changes of this partner', { target: id })}</p>`,
   };
 }
 

@@ -7,14 +7,10 @@ import { notFound } from '../../admin/refusals.ts';
 import { isCustomer, isInAudit, type Named } from '../filters.ts';
 import { type Html, html } from '../html.ts';
 import { tokenField } from '../layout.ts';
-import { isPage, linkTo, pathTo, plural, table, text } from '../parts.ts';
+import { addressOf, isPage, linkTo, pathTo, plural, table, text } from '../parts.ts';
 import type { Outcome, Visit } from '../visit.ts';
 
-interface Hit {
-  readonly kind: string;
-  readonly label: string;
-  readonly path: string;
-}
+type Hit = readonly [kind: string, label: string, path: string];
 
 /** A part of a key is as secret as the whole. */
 const keyLike = new RegExp(`${keyPrefixPattern}[0-9A-Za-z]`);
@@ -34,14 +30,14 @@ export async function search(visit: Visit): Promise<Outcome> {
   let exact = await exactHits(visit, typed);
   if (exact.length > 0) asked = typed;
   else if (asked !== typed) exact = await exactHits(visit, asked);
-  if (exact.length === 1 && isPage(exact[0]!.path)) return { to: exact[0]!.path };
   const hits = [...exact, ...(await namedHits(visit, asked))];
-  if (hits.length === 1 && isPage(hits[0]!.path)) return { to: hits[0]!.path };
+  const [only] = exact.length === 1 || hits.length === 1 ? hits : [];
+  if (only !== undefined && isPage(only[2])) return { to: only[2] };
   // Its page says which log to search.
   if (hits.length === 0 && isRequestId(asked)) return { to: pathTo('requests', asked) };
   const from = Number(visit.form.get('from')) || 0;
   const shown = hits.slice(from, from + mostHits);
-  const rows = shown.map(({ kind, label, path }) => [kind, linkTo(path, label)]);
+  const rows = shown.map(([kind, label, path]) => [kind, linkTo(path, label)]);
   const customer = linkTo(pathTo('customers', asked), 'Open it as a customer');
   return {
     title: 'Search',
@@ -80,40 +76,29 @@ async function exactHits(visit: Visit, id: string): Promise<Hit[]> {
     receiptOfRequest(reads, id),
     isInAudit(visit, 'actor', id),
   ]);
-  const changes = `/console/audit?${new URLSearchParams({ actor: id })}`;
-  return [
-    ...(partner ? [hitOf('Partner', partner)] : []),
-    ...(key ? [hitOf('Key', key)] : []),
-    ...(isOfCustomer ? [{ kind: 'Customer', label: id, path: pathTo('customers', id) }] : []),
-    ...(receipt ? [{ kind: 'Request', label: id, path: pathTo('requests', id) }] : []),
-    ...(hasChanged ? [{ kind: 'Changes of', label: id, path: changes }] : []),
-    ...brands.map(({ partner_id, name }) => ({
-      kind: `Brand of ${partner_id}`,
-      label: name,
-      path: pathTo('brands', partner_id, id),
-    })),
-    ...grants.map(({ customer_id }) => ({
-      kind: 'Grant of customer',
-      label: customer_id,
-      path: pathTo('customers', customer_id),
-    })),
+  const hits = [
+    partner && hitOf('Partner', partner),
+    key && hitOf('Key', key),
+    isOfCustomer && hit('Customer', id, pathTo('customers', id)),
+    receipt && hit('Request', id, pathTo('requests', id)),
+    hasChanged && hit('Changes of', id, addressOf('/console/audit', { actor: id })),
+    ...brands.map((own) => hit(`Brand of ${own.partner_id}`, own.name, pathTo('brands', own.partner_id, id))),
+    ...grants.map((own) => hit('Grant of customer', own.customer_id, pathTo('customers', own.customer_id))),
   ];
+  return hits.filter((found) => found !== undefined && found !== false);
 }
 
 /** The other partners and keys whose name contains the text. Those with this very name come first. */
 async function namedHits({ reads }: Visit, asked: string): Promise<Hit[]> {
   const text = asked.toLowerCase();
   const isNamed = ({ id, name }: Named) => id !== asked && name?.toLowerCase().includes(text);
-  const partners = (await reads.listPartners()).filter(isNamed);
-  const keys = (await reads.listKeys(undefined)).filter(isNamed);
-  const found = [
-    ...partners.map((partner) => hitOf('Partner', partner)),
-    ...keys.map((key) => hitOf('Key', key)),
-  ];
-  const isSame = ({ label }: Hit) => Number(label.toLowerCase() === text);
-  return found.toSorted((one, other) => isSame(other) - isSame(one));
+  const partners = (await reads.listPartners()).filter(isNamed).map((partner) => hitOf('Partner', partner));
+  const keys = (await reads.listKeys(undefined)).filter(isNamed).map((key) => hitOf('Key', key));
+  const isSame = ([, label]: Hit) => Number(label.toLowerCase() === text);
+  return [...partners, ...keys].toSorted((one, other) => isSame(other) - isSame(one));
 }
 
-function hitOf(kind: 'Partner' | 'Key', { id, name = id }: Named): Hit {
-  return { kind, label: name, path: pathTo(`${kind.toLowerCase()}s`, id) };
-}
+const hit = (...parts: Hit): Hit => parts;
+
+const hitOf = (kind: 'Partner' | 'Key', { id, name = id }: Named): Hit =>
+  hit(kind, name, pathTo(`${kind.toLowerCase()}s`, id));

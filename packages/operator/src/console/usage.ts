@@ -82,11 +82,12 @@ export function chart(span: Span, usage: readonly Count[], ranked: readonly stri
     return html`<section class="chart">${heading}<p class="empty">No answers.</p></section>`;
   const totals = totalsBy(usage, ({ from }) => from);
   const top = topOf(Math.max(...starts.map((start) => totals.get(start) ?? 0)));
+  const colorsOfSeries = series.map(({ color }) => color);
   const bars = starts.map((start, index) => {
-    const counts = series.map(({ code, color, counts }) => [color, counts.get(start) ?? 0, code] as const);
-    const said = counts.flatMap(([, count, code]) => (count > 0 ? `${count} ${code}` : []));
+    const counts = series.map(({ counts }) => counts.get(start) ?? 0);
+    const said = series.flatMap(({ code }, at) => (counts[at]! > 0 ? `${counts[at]} ${code}` : []));
     return html`<g><title>${labelOf(start, unit)}: ${said.join(', ') || 'none'}</title>
-${barOf(counts, index, top)}</g>`;
+${barOf(colorsOfSeries, counts, index, top)}</g>`;
   });
   const scale = [top, top / 2, 0].map((count) => html`<span>${count.toLocaleString('en')}</span>`);
   const summary = series.map(({ code, total }) => `${total} ${code}`).join(', ');
@@ -124,14 +125,11 @@ const swatch = (color: string) => html`<svg class="swatch" aria-hidden="true">
 <rect fill="var(--${color})" width="100%" height="100%"/></svg>`;
 
 /** The parts of a bar, from its bottom. */
-function barOf(
-  counts: readonly (readonly [color: string, count: number, ...unknown[]])[],
-  index: number,
-  most: number,
-) {
+function barOf(colors: readonly string[], counts: readonly number[], index: number, most: number) {
   let top = 100;
-  return counts.map(([color, count]) => {
+  return counts.map((count, at) => {
     if (count === 0) return '';
+    const color = colors[at]!;
     const height = (count / most) * 100;
     const shown = Math.min(top, color === 'ok' ? height : Math.max(least, height));
     top -= shown;
@@ -145,14 +143,7 @@ export function sparkline(starts: readonly string[], hours: readonly Hour[]): Ht
   const highest = Math.max(...hours.map(([answers]) => answers));
   const busiest = starts[hours.findIndex(([answers]) => answers === highest)]!;
   const bars = hours.map(([all, refused], index) =>
-    barOf(
-      [
-        ['code-0', refused],
-        ['ok', all - refused],
-      ],
-      index,
-      highest,
-    ),
+    barOf(['code-0', 'ok'], [refused, all - refused], index, highest),
   );
   return html`<svg class="spark" viewBox="0 0 ${starts.length * 10} 100" preserveAspectRatio="none" role="img"
 aria-label="Answers by hour: at most ${highest}, from ${labelOf(busiest, 'hour')} on">${bars}</svg>`;

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { httpBounds } from '@partner-network/common/bounds/http';
 import { Unavailable } from '@partner-network/common/errors';
 import { outageOf } from '@partner-network/common/observability/log';
@@ -111,8 +112,9 @@ export async function answer(
 }
 
 /**
- * Sends each part when the client has read the previous one, which may take long. A failure in the middle
- * resets the connection: an ordinary end of it would look like the end of the body to a client of HTTP/1.0.
+ * Sends each part when the client has read the previous one, which may take long. A failure in the middle, or
+ * a client that stops reading, resets the connection: an ordinary end of it would look like the end of the
+ * body to a client of HTTP/1.0.
  */
 async function sendStream(
   site: Site,
@@ -122,6 +124,7 @@ async function sendStream(
 ): Promise<void> {
   const gone = new AbortController();
   response.once('close', () => gone.abort());
+  response.once('timeout', (socket: Socket) => socket.resetAndDestroy());
   try {
     for await (const part of parts) {
       // The client has left.

@@ -5,6 +5,7 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { httpBounds } from '../../common/src/bounds/http.ts';
 import type { Route } from '../src/handle.ts';
 import { startSite } from './site.ts';
 
@@ -100,4 +101,26 @@ test('HEAD has the headers alone, and makes no part', async (t) => {
   const { status, headers } = await fetch(url, { method: 'HEAD' });
   assert.deepEqual([status, headers.get('content-length'), made.parts], [200, null, 0]);
   assert.equal((await (await fetch(url)).text()).length, 3 * part.length);
+});
+
+test('a download that a shutdown or a stalled reader ends is reset, also for HTTP/1.0', async (t) => {
+  for (const version of ['1.0', '1.1']) {
+    for (const why of ['shutdown', 'stalled']) {
+      const { made, routes } = streaming(100_000);
+      const { port, server, close } = await startSite(t, { routes });
+      if (why === 'stalled') server.timeout = 200;
+      const socket = connect(port, '127.0.0.1');
+      socket.write(`GET ${path} HTTP/${version}\r\nHost: localhost\r\n\r\n`);
+      await once(socket, 'readable');
+      if (why === 'shutdown') {
+        t.mock.timers.enable({ apis: ['setTimeout'] });
+        void close();
+        t.mock.timers.tick(httpBounds.drainMs);
+        t.mock.timers.reset();
+      }
+      await until(() => made.isEnded);
+      const end = once(socket.resume(), 'end');
+      await assert.rejects(end, { code: 'ECONNRESET' }, `${version} ${why}`);
+    }
+  }
 });

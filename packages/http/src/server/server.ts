@@ -169,7 +169,9 @@ function destroyWhere(connections: Connections, isDone: (connection: Connection)
   for (const [socket, connection] of connections.entries()) {
     if (!isDone(connection)) continue;
     unanswered += connection.unanswered;
-    socket.destroy();
+    // A response that is sent in part must not look complete to a client of HTTP/1.0.
+    if (connection.unanswered > 0 && connection.latest?.response.headersSent) socket.resetAndDestroy();
+    else socket.destroy();
   }
   return unanswered;
 }

@@ -140,7 +140,8 @@ export class ConsoleSite {
     this.#downloads += 1;
     try {
       for await (const part of file) {
-        if ((await this.#sessions.find(exchange)) === undefined) throw refusal('UNAUTHORIZED');
+        const session = await this.#sessions.find(exchange);
+        if (session === undefined || session.isOver) throw refusal('UNAUTHORIZED');
         yield part;
       }
     } finally {

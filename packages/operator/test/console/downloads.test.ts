@@ -61,7 +61,20 @@ for (const engine of engines) {
 }
 
 test('numbers stay numbers in CSV, and texts that a spreadsheet would run do not run', async () => {
-  const evil = ['=1+1', '+1', '-1', '@SUM(A1)', '\tx', '\rx', ' =1', '\u{feff}=1'];
+  const evil = [
+    '=1+1',
+    '+1',
+    '-1',
+    '@SUM(A1)',
+    '\tx',
+    '\rx',
+    ' =1',
+    '\u{feff}=1',
+    '＝1',
+    '＋1',
+    '－1',
+    '＠A',
+  ];
   const usage = [...evil, 'plain', "o'clock"].map((code) => ({ code, count: -3 }));
   const call = async () => ({ usage });
   const visit = { call, exchange: { query: '' } } as unknown as Visit;
@@ -141,11 +154,18 @@ test('a download is refused by a page: a wrong filter, no session, too many at a
 
 test('the end of a session ends its download, and the browser sees that it failed', async (t) => {
   const { viewer, downloading } = await longScene(t);
-  const socket = downloading();
-  await new Promise((resolve) => socket.once('readable', resolve));
-  await viewer.post('/console/sign-out');
-  let error: NodeJS.ErrnoException | undefined;
-  socket.on('error', (thrown) => (error = thrown)).resume();
-  await new Promise((resolve) => socket.once('close', resolve));
-  assert.equal(error?.code, 'ECONNRESET');
+  const ends = [
+    () => t.mock.timers.enable({ apis: ['Date'], now: Date.now() + adminBounds.sessionMs }),
+    () => viewer.post('/console/sign-out'),
+  ];
+  for (const end of ends) {
+    const socket = downloading();
+    await new Promise((resolve) => socket.once('readable', resolve));
+    await end();
+    let error: NodeJS.ErrnoException | undefined;
+    socket.on('error', (thrown) => (error = thrown)).resume();
+    await new Promise((resolve) => socket.once('close', resolve));
+    assert.equal(error?.code, 'ECONNRESET');
+    t.mock.timers.reset();
+  }
 });

@@ -28,8 +28,11 @@ const forms = {
   jsonl: { type: 'application/x-ndjson', head: () => '', line: (row: Row) => `${JSON.stringify(row)}\n` },
 };
 
-/** A spreadsheet runs a text that begins like this. Behind an apostrophe, it shows the text. */
-const formula = /^\s*[=+@-]|^[\t\r\n]/;
+/**
+ * A spreadsheet runs a text that begins like this, in some languages also in the full width of East Asia.
+ * Behind an apostrophe, it shows the text.
+ */
+const formula = /^\s*[=+@\-＝＋＠－]|^[\t\r\n]/;
 
 function cellOf(value: unknown): string {
   const text = typeof value === 'string' && formula.test(value) ? `'${value}` : textOf(value);

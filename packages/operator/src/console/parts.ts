@@ -86,7 +86,7 @@ export function fromNow(at: string): string {
 
 /** A stored time, also from now. Its column or its label says that it is in UTC. */
 export function time(at: string | undefined, none: Value = '–'): Html {
-  if (at === undefined) return html`${none}`;
+  if (at === undefined || Number.isNaN(Date.parse(at))) return html`${none}`;
   return html`<time datetime="${at}">${at.slice(0, 10)} ${at.slice(11, 19)}</time>
 <span class="ago">${fromNow(at)}</span>`;
 }

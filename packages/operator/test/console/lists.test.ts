@@ -1,7 +1,7 @@
 /** The audit log, imports and batches, and the checks of doctor in the console. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { AuditAction } from '../../../store/src/port.ts';
+import { type AuditAction, auditActions } from '../../../store/src/port.ts';
 import { engines } from '../admin/scene.ts';
 import { consoleScene } from './scene.ts';
 
@@ -153,4 +153,38 @@ test('an entry of the audit log reads as a sentence, with names that are links',
     );
     assert.match(rows[said.length - 1]!, /<details><summary>Details<\/summary>.*<b>reason<\/b>/);
   }
+});
+
+test('an entry of any action is shown, whatever its details are', async (t) => {
+  const { as, store } = await consoleScene(t);
+  const odd = {
+    written: 'many',
+    batches: null,
+    before: 'x',
+    usage: 3,
+    feed: 'end',
+    scopes: 1,
+    partner_id: 1,
+  };
+  for (const action of [...Object.keys(auditActions), 'constructor', '__proto__', 'later {constructor}'])
+    for (const details of [
+      {},
+      odd,
+      { from: null, to: 'x', grants: {}, duration_ms: -1, deleted: -1, created: null },
+    ])
+      await store.addAudit({ actor: 'ops@host', action: action as AuditAction }, '..', details);
+  const viewer = await as('VIEWER');
+  const paths = ['/console', '/console/data', '/console/audit'];
+  for (let path = paths.shift(); path !== undefined; path = paths.shift()) {
+    const { status, text } = await viewer.get(path);
+    assert.equal(status, 200, path);
+    assert.doesNotMatch(text, /NaN|undefined|answerss/);
+    paths.push(...[nextOf(text)].filter((next) => next !== undefined));
+  }
+});
+
+test('the first page is shown with any word to sort by', async (t) => {
+  const viewer = await (await consoleScene(t)).as('VIEWER');
+  for (const sort of ['constructor', '__proto__', 'toString'])
+    assert.equal((await viewer.get(`/console?sort=${sort}`)).status, 200, sort);
 });

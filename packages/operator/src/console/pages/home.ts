@@ -124,7 +124,7 @@ function partnerList(
   counted: Counted | undefined,
 ): Html {
   const asked = query.sort ?? 'answers';
-  const sort = counted && sorts[asked];
+  const sort = counted && Object.hasOwn(sorts, asked) ? sorts[asked] : undefined;
   const rows = partners.map((partner): Row => [partner, counted?.partners.get(partner.id) ?? unused]);
   if (sort === undefined) rows.sort(([one], [other]) => compare(one.name, other.name));
   else

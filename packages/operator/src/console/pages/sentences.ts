@@ -33,7 +33,7 @@ const loaded: Sentence = ({ action, target, details: { feed, batches, source } }
   return `${verb[feed as keyof typeof verb] ?? own} ${kind}${of}${from}`;
 };
 
-const limitsIn = (limits: unknown) => limitsInWords({ limits: limits as Limits });
+const limitsIn = (limits: unknown) => limitsInWords({ limits: (limits ?? {}) as Limits });
 
 const sentences: Readonly<Partial<Record<AuditAction, Sentence>>> = {
   'partners create': 'created the partner {partner}',
@@ -61,7 +61,7 @@ const sentences: Readonly<Partial<Record<AuditAction, Sentence>>> = {
   'console sign-in': ({ details: { outcome } }) =>
     outcome === 'refused' ? 'tried to sign in to the console' : 'signed in to the console as {text role}',
   'import erasures': ({ details: { erased } }) =>
-    `imported the erasure of ${plural(Number(erased), 'customer')}`,
+    `imported the erasure of ${typeof erased === 'number' ? plural(erased, 'customer') : 'customers'}`,
   'receipts prune': 'deleted receipts from before {time before}: {text receipts}',
   'usage prune': 'deleted counts of answers from before {time before}: {text usage}',
   sandbox: 'added demo data: {code}',
@@ -86,13 +86,14 @@ function sentenceOf(entry: NamedEntry, names: ReadonlyMap<string, string>): Html
     time,
   };
   // A later version may have written the entry.
-  const own = sentences[action] ?? (/^(?:import|batch) /.test(action) ? loaded : `${action} {code}`);
+  const known = Object.hasOwn(sentences, action) ? sentences[action] : undefined;
+  const own = known ?? (/^(?:import|batch) /.test(action) ? loaded : `${action} {code}`);
   const pattern = typeof own === 'string' ? own : own(entry);
   const parts = pattern.split(/[{}]/).map((part, at) => {
     if (at % 2 === 0) return part;
     const [kind = '', field] = part.split(' ');
     const said = field === undefined ? target : details[field];
-    return shown[kind]?.([said].flat().map(textOf).join(', '));
+    return Object.hasOwn(shown, kind) && shown[kind]!([said].flat().map(textOf).join(', '));
   });
   const numbers = numbersOf(details);
   return html`${parts}${numbers !== '' && ` (${numbers})`}`;

@@ -53,7 +53,7 @@ function withoutRepeats(entries: readonly NamedEntry[]): Lines[] {
   const all = entries.toReversed().map((entry): Lines => {
     const { feed, batches } = entry.details;
     const source = sourceOf(entry);
-    const whole = countsOf((outcome) => Number(entry.details[outcome] ?? 0));
+    const whole = countsOf((outcome) => Number(entry.details[outcome]) || 0);
     const continues = (feed !== undefined && feed !== 'start') || batches !== undefined;
     // Without the entry before it, nobody knows how many lines of a feed are new.
     const counted = before.get(source) ?? (feed === undefined ? none : whole);

@@ -114,10 +114,8 @@ function overlapField({ form }: Visit): Html {
 <select id="overlap_seconds" name="overlap_seconds">${options}</select>`;
 }
 
-/** Digits only: an empty or blank field is not 0, which would revoke the old key now. */
-function overlapOf(text: string): number {
-  return isPlainInteger(text) ? Number(text) : Number.NaN;
-}
+/** Digits only. Other texts are sent unchanged, so that the check of the body refuses them. */
+const numberIn = (text: string): number | string => (isPlainInteger(text) ? Number(text) : text);
 
 function limitField({ form }: Visit, name: ListingName, partner?: Partner): Html {
   const { min, max } = ratePerSecond;
@@ -128,11 +126,8 @@ value="${form.get(name) ?? partner?.limits?.[name]}" aria-describedby="about-${n
 default of the service.</p>`;
 }
 
-/** A text that is not a number is sent unchanged, so that the check of the body refuses it. */
-function limitIn(text: string): number | string | null {
-  if (text === '') return null;
-  return isPlainInteger(text) ? Number(text) : text;
-}
+/** An empty field is the default. */
+const limitIn = (text: string) => (text === '' ? null : numberIn(text));
 
 export const actions: readonly Action[] = [
   {
@@ -214,7 +209,7 @@ ${expiryField(visit)}`,
     target: newKeyOf,
     body: ({ form, ids }) => ({
       replaces: ids.id,
-      overlap_seconds: overlapOf(form.get('overlap_seconds') ?? ''),
+      overlap_seconds: numberIn(form.get('overlap_seconds') ?? ''),
       ...expiryOf(form),
     }),
     result: secretPage,

@@ -1,5 +1,4 @@
 /** Pieces of pages: texts, times, marks, tables and links. */
-import { textOf } from '@partner-network/common/text';
 import { type AdminOperationId, adminOperations } from '@partner-network/contract/admin/operations';
 import { type Html, html, type Value } from './html.ts';
 import type { Texts, Visit } from './visit.ts';
@@ -149,12 +148,6 @@ export function facts(pairs: readonly (readonly [name: string, value: Value])[])
   return html`<dl class="facts">${given.map(
     ([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`,
   )}</dl>`;
-}
-
-/** The details of an audit entry, in one cell. */
-export function details(fields: Readonly<Record<string, unknown>>): Value {
-  const given = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined);
-  return given.map(([name, value]) => html`<span class="pair"><b>${name}</b> ${text(textOf(value))}</span> `);
 }
 
 /** The link to the next page of a list. The first page is reached without a cursor. */

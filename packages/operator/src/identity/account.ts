@@ -21,7 +21,6 @@ const mostCharacters = 249;
 function storable(value: unknown): string | undefined {
   if (typeof value !== 'string' || value === '' || value.trim() !== value || holdsKey(value))
     return undefined;
-  if (holdsKey(value)) return undefined;
   const isSeen = printable(value) === value && !/\p{Default_Ignorable_Code_Point}/u.test(value);
   return isCleanText(value) && isSeen && !isLongerThan(value, mostCharacters) ? value : undefined;
 }

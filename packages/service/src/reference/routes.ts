@@ -33,7 +33,8 @@ const library: { version: string; sha256: string } = JSON.parse(
 const oneYear = 'public, max-age=31536000, immutable';
 /** Keeps the files out of other sites' pages, and the address of the page out of requests to other sites. */
 const isolation = ['Cross-Origin-Resource-Policy', 'same-origin', 'Referrer-Policy', 'no-referrer'];
-const javascript = 'text/javascript; charset=utf-8';
+export const javascript = 'text/javascript; charset=utf-8';
+export const css = 'text/css; charset=utf-8';
 const json = 'application/json; charset=utf-8';
 
 function fileRoute(body: Body, type: string, cacheControl: string): Route {
@@ -41,15 +42,15 @@ function fileRoute(body: Body, type: string, cacheControl: string): Route {
 }
 
 /** The path and route of an own file. The path changes with the content, so that browsers may cache it. */
-function ownFile(name: string, type: string): [path: string, Route] {
-  const content = readFileSync(new URL(name, folder));
+export function ownFile(name: string, type: string, at = '/docs', from = folder): [path: string, Route] {
+  const content = readFileSync(new URL(name, from));
   const digest = createHash('sha256').update(content).digest('hex').slice(0, 8);
   const body = bodyOf(async () => content);
-  return [`/docs/${name.replace('.', `-${digest}.`)}`, fileRoute(body, type, oneYear)];
+  return [`${at}/${name.replace('.', `-${digest}.`)}`, fileRoute(body, type, oneYear)];
 }
 
 const start = ownFile('start.js', javascript);
-export const style = ownFile('style.css', 'text/css; charset=utf-8');
+export const style = ownFile('style.css', css);
 export const icon = ownFile('icon.svg', 'image/svg+xml');
 const libraryPath = `/docs/library-${library.version}-${library.sha256.slice(0, 8)}.js`;
 const guidesPath = '/docs/guides.json';

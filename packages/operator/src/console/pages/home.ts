@@ -105,17 +105,17 @@ const percentOf = ({ answers, refused }: PartnerTotals) =>
 
 type Row = readonly [partner: Partner, totals: PartnerTotals];
 
-/** What partners are sorted by: the column, and what is compared. The highest comes first. */
+/** What partners are sorted by: the column, what is compared, and the order. */
 const sorts: Readonly<
-  Record<string, readonly [column: string, of: (totals: PartnerTotals) => number | string]>
+  Record<string, readonly [column: string, of: (row: Row) => number | string, isRising?: boolean]>
 > = {
-  answers: ['Answers', ({ answers }) => answers],
-  refused: ['Refused, %', percentOf],
-  limited: ['429', ({ limited }) => limited],
-  peak: ['Peak a second', ({ brands, balances }) => Math.max(brands, balances)],
-  used: ['Last use (UTC)', ({ used }) => used],
+  name: ['Partner', ([{ name }]) => name.toLowerCase(), true],
+  answers: ['Answers', ([, { answers }]) => answers],
+  refused: ['Refused, %', ([, totals]) => percentOf(totals)],
+  limited: ['429', ([, { limited }]) => limited],
+  peak: ['Peak a second', ([, { brands, balances }]) => Math.max(brands, balances)],
+  used: ['Last use (UTC)', ([, { used }]) => used],
 };
-const { compare } = new Intl.Collator('en');
 const pageSize = 50;
 
 function partnerList(
@@ -123,14 +123,12 @@ function partnerList(
   partners: readonly Partner[],
   counted: Counted | undefined,
 ): Html {
-  const asked = query.sort ?? 'answers';
-  const sort = counted && Object.hasOwn(sorts, asked) ? sorts[asked] : undefined;
+  const known = Object.hasOwn(sorts, query.sort ?? '') ? query.sort! : 'answers';
+  const sort = counted === undefined ? 'name' : known;
+  const [column, of, isRising] = sorts[sort]!;
+  const order = isRising ? 1 : -1;
   const rows = partners.map((partner): Row => [partner, counted?.partners.get(partner.id) ?? unused]);
-  if (sort === undefined) rows.sort(([one], [other]) => compare(one.name, other.name));
-  else
-    rows.sort(([, one], [, other]) =>
-      sort[1](one) < sort[1](other) ? 1 : sort[1](one) > sort[1](other) ? -1 : 0,
-    );
+  rows.sort((one, other) => (of(one) === of(other) ? 0 : of(one) > of(other) ? order : -order));
   const page = pageNumber(query.page);
   const shown = rows.slice((page - 1) * pageSize, page * pageSize);
   const empty = html`No partner yet. Create one with
@@ -139,13 +137,15 @@ function partnerList(
 counted at ${counted?.at.slice(11, 16)} UTC. Peak: the most admitted requests in one second, beside the
 limit of the partner.</p>`;
   return html`${counted !== undefined && about}
-${choices('/console', {}, 'sort', { name: ['Name'], ...sorts }, sort ? asked : 'name')}
+${choices('/console', {}, 'sort', sorts, sort)}
 ${table(
   'Partners',
-  ['Partner', 'The day', ...Object.values(sorts).map(([column]) => column)],
+  Object.values(sorts)
+    .map(([label]) => label)
+    .toSpliced(1, 0, 'The day'),
   shown.map((row) => cellsOf(row, counted)),
   page === 1 ? empty : 'No partner on this page.',
-  sort === undefined ? ['Partner', 'ascending'] : [sort[0], 'descending'],
+  [column, isRising ? 'ascending' : 'descending'],
 )}
 ${pager('/console', query, 'page', rows.length > page * pageSize ? String(page + 1) : undefined)}`;
 }
@@ -155,7 +155,7 @@ function cellsOf(
   counted: Counted | undefined,
 ): Value[] {
   const partner = html`${linkTo(pathTo('partners', id), name)} ${code(id)}${disabled_at && mark('disabled')}`;
-  if (counted === undefined) return [partner, ...Object.keys(sorts).map(() => '–'), '–'];
+  if (counted === undefined) return [partner, ...Object.keys(sorts).map(() => '–')];
   const peaks = listingNames.flatMap((listing) =>
     totals[listing] === 0 && limits[listing] === undefined
       ? []

@@ -5,7 +5,7 @@ import { nameOf } from '../../identity/account.ts';
 import type { NamedEntry } from '../../operations/audit.ts';
 import { limitsInWords } from '../../operations/partners.ts';
 import { type Html, html, type Value } from '../html.ts';
-import { code, details, idLink, linkTo, pathTo, plural, table, text, time } from '../parts.ts';
+import { code, idLink, linkTo, pathTo, plural, table, text, time } from '../parts.ts';
 import type { Visit } from '../visit.ts';
 
 export const lineOutcomes = ['written', 'unchanged', 'stale', 'deleted', 'rejected'] as const;
@@ -105,7 +105,10 @@ export async function auditTable({ reads }: Visit, entries: readonly NamedEntry[
   const rows = entries.map((entry) => {
     const { at, actor, action, target, details: own, db_user, client_address } = entry;
     const by = own.on_behalf_of !== undefined && html` for ${textOf(own.on_behalf_of)}`;
-    const raw = details({ action, target, actor, ...own, db_user, client_address });
+    const raw = Object.entries({ action, target, actor, ...own, db_user, client_address }).map(
+      ([name, value]) =>
+        value != null && html`<span class="pair"><b>${name}</b> ${text(textOf(value))}</span> `,
+    );
     return [
       time(at),
       html`<b>${nameOfActor(entry)}</b>${by} ${sentenceOf(entry, names)}${reasonOf(entry)}`,

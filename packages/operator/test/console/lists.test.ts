@@ -188,3 +188,10 @@ test('the first page is shown with any word to sort by', async (t) => {
   for (const sort of ['constructor', '__proto__', 'toString'])
     assert.equal((await viewer.get(`/console?sort=${sort}`)).status, 200, sort);
 });
+
+test('a page after the last one does not say that nobody was read', async (t) => {
+  const viewer = await (await consoleScene(t)).as('VIEWER');
+  const { text } = await viewer.get('/console/receipts/customers?cursor=9');
+  assert.match(text, /No customer on this page/);
+  assert.doesNotMatch(text, /No receipt of balances/);
+});

@@ -56,7 +56,7 @@ ${table(
   'Receipts by customer',
   ['Customer', 'Read', 'Refused', 'First (UTC)', 'Last (UTC)', 'Partner', 'Key'],
   rows,
-  'No receipt of balances with these filters.',
+  page === 1 ? 'No receipt of balances with these filters.' : 'No customer on this page.',
 )}`,
     ...(counts.length > pageSize && { cursor: String(page + 1) }),
   };

@@ -169,10 +169,12 @@ for (const engine of engines) {
       const startedMs = performance.now();
       const cpu = process.cpuUsage();
       const { status, text } = await viewer.get(path);
-      assert.equal(status, 200, text);
       const { user, system } = process.cpuUsage(cpu);
       // A busy machine takes longer, but no more CPU time. The test is a part of it.
-      return { text, ms: isLongRun ? performance.now() - startedMs : (user + system) / 1_000 };
+      const ms = isLongRun ? performance.now() - startedMs : (user + system) / 1_000;
+      // While the machine is too busy for a statement, the page says so. It is not the fastest then.
+      assert.ok(status === 200 || status === 503, text);
+      return { text, ms: status === 200 ? ms : Number.POSITIVE_INFINITY };
     };
     const first = await ask('/console');
     t.diagnostic(`the first page after a start: ${first.ms.toFixed()} ms, ${first.text.length} characters`);
@@ -194,8 +196,8 @@ for (const engine of engines) {
       const limitMs = path.includes('customers') ? 1_000 : 300;
       assert.ok(Math.min(...times) < limitMs, `${path}: ${times} ms`);
     }
-    const { text } = await ask('/console/receipts/customers');
-    assert.match(text, /Only the newest 50,000 receipts were searched, back to/);
+    const isCut = /Only the newest 50,000 receipts were searched, back to/;
+    await until(60_000, async () => isCut.test((await ask('/console/receipts/customers')).text));
   });
 }
 

@@ -54,15 +54,15 @@ export const errorCatalogue = {
       detail: 'Set {field} to exactly {allowed}.',
     },
     EXPECTED_INTEGER: {
-      when: 'The limit is not a plain decimal integer.',
+      when: 'The size of a page, limit, is not a plain decimal integer.',
       detail: 'Set {field} to a whole number from {min} to {max}, written in plain digits.',
     },
     VALUE_TOO_LOW: {
-      when: 'The limit is under 1.',
+      when: 'The size of a page, limit, is under 1.',
       detail: 'Set {field} to at least {min}.',
     },
     VALUE_TOO_HIGH: {
-      when: 'The limit is over 100.',
+      when: 'The size of a page, limit, is over 100.',
       detail: 'Set {field} to at most {max}, and use the cursor to get further pages.',
     },
     CONFLICTING_PARAMETERS: {

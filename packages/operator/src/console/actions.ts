@@ -1,11 +1,13 @@
 /** The changes that a person can make: what each does, in words, and what it sends. */
 import { newId } from '@partner-network/common/ids';
 import { isPlainInteger } from '@partner-network/common/text';
+import { toTime } from '@partner-network/common/times';
 import { lengths, overlapSeconds, ratePerSecond } from '@partner-network/contract/limits';
 import { type ListingName, listings } from '@partner-network/contract/operations';
 import { scopes } from '@partner-network/contract/permissions';
 import type { Partner } from '@partner-network/store/port';
 import type { ShownKey } from '../admin/lists.ts';
+import { grantStatus } from '../operations/grants.ts';
 import { limitsInWords } from '../operations/partners.ts';
 import type { Action, Subject } from './confirm.ts';
 import { type Html, html } from './html.ts';
@@ -27,7 +29,8 @@ async function ofKey({ call, ids }: Visit): Promise<Subject> {
   const called = key.name !== undefined && html`<b>${text(key.name)}</b> `;
   const owner = html`partner <b>${text(partner.name)}</b> ${code(partner.id)}`;
   const name = html`Key ${called}${code(key.id)} of ${owner}, ends in …${key.last_four}`;
-  return { name, back: pathTo('keys', key.id), partner, lastUse: key.last_used_at };
+  const says = key.last_used_at ? html`Last use (UTC): ${time(key.last_used_at)}.` : 'It was never used.';
+  return { name, back: pathTo('keys', key.id), partner, key, says };
 }
 
 async function ofCustomer({ ids }: Visit): Promise<Subject> {
@@ -35,18 +38,26 @@ async function ofCustomer({ ids }: Visit): Promise<Subject> {
   return { name: html`Customer ${code(id)}`, back: pathTo('customers', id) };
 }
 
-async function ofGrant({ ids }: Visit): Promise<Subject> {
-  const customer = ids.customer_id!;
-  const name = html`Grant ${code(ids.id!)} of customer ${code(customer)}`;
-  return { name, back: pathTo('customers', customer) };
+async function ofGrant({ ids, reads }: Visit): Promise<Subject> {
+  const customerId = ids.customer_id!;
+  const grants = await reads.listGrants({ customerId, at: toTime(Date.now()) });
+  const partnerId = grants.find(({ id }) => id === ids.id)?.partner_id ?? '';
+  const active = grants.filter((one) => one.partner_id === partnerId && grantStatus(one) === 'ACTIVE');
+  const others = active.filter(({ id }) => id !== ids.id).length;
+  return {
+    name: html`Grant ${code(ids.id!)} of customer ${code(customerId)} for partner ${code(partnerId)}`,
+    back: pathTo('customers', customerId),
+    says: `The partner has ${plural(others, 'other active grant')} of this customer.`,
+  };
 }
 
 /** The id of the new key, so that a form that is sent twice creates one key. */
 const newKeyField = ({ form }: Visit): Html =>
   html`<input type="hidden" name="new_id" value="${form.get('new_id') ?? newId('KEY')}">`;
 
-const expiryField = ({ form }: Visit): Html => html`<label for="expires_at">Expires (UTC), if ever</label>
-<input id="expires_at" name="expires_at" type="datetime-local" value="${form.get('expires_at') ?? ''}">`;
+const expiryField = ({ form }: Visit, empty: string) => html`<label for="expires_at">Expires (UTC)</label>
+<input id="expires_at" name="expires_at" type="datetime-local" value="${form.get('expires_at') ?? ''}"
+aria-describedby="about-expiry"><p class="hint" id="about-expiry">An empty field means ${empty}.</p>`;
 
 function expiryOf(form: URLSearchParams): { readonly expires_at?: string } {
   const given = form.get('expires_at');
@@ -64,8 +75,12 @@ function worksFor(partner: Partner | undefined, when: 'now' | 'at once'): string
   return partner?.disabled_at === undefined ? `works ${when}` : 'does not work while the partner is disabled';
 }
 
+type Issued = { readonly key: ShownKey; readonly secret?: string };
+
 /** The only page that shows a secret. A repeated form gets the page without it. */
-function secretPage({ key, secret }: { key: ShownKey; secret?: string }, { partner }: Subject): Page {
+function secretPage({ key, secret }: Issued, { partner, key: old }: Subject, form: URLSearchParams): Page {
+  const overlapMs = 1_000 * Number(form.get('overlap_seconds'));
+  const oldEnd = Math.min(Date.parse(key.created_at) + overlapMs, Date.parse(old?.expires_at ?? '9999'));
   const state = key.status === 'active' ? worksFor(partner, 'now') : `is ${key.status}, so it does not work`;
   const shown =
     secret === undefined
@@ -83,6 +98,8 @@ ${facts([
   ['Key', idLink('keys', key.id)],
   ['Partner', idLink('partners', key.partner_id)],
   ['Scopes', key.scopes.join(', ')],
+  ['Expires (UTC)', time(key.expires_at, 'never')],
+  ['The old key works until (UTC)', old && html`${time(toTime(oldEnd))} ${idLink('keys', old.id)}`],
 ])}</div>`,
   };
 }
@@ -186,7 +203,7 @@ value="${form.get('name') ?? partner?.name}" autocomplete="off" dir="auto">`,
 <label for="name">Name, to recognize the key</label>
 <input id="name" name="name" maxlength="${lengths.partnerName}" value="${visit.form.get('name') ?? ''}"
 autocomplete="off" dir="auto">
-${expiryField(visit)}`,
+${expiryField(visit, 'never')}`,
     target: newKeyOf,
     body: ({ form, ids }) => ({
       partner_id: ids.id,
@@ -205,7 +222,8 @@ ${expiryField(visit)}`,
       `A new key with the same partner, name, scopes and lifetime ${worksFor(partner, 'at once')}.`,
       'It is shown once, on the next page. The old key stops working later, as you choose here.',
     ],
-    fields: (visit) => html`${newKeyField(visit)}${overlapField(visit)}${expiryField(visit)}`,
+    fields: (visit) => html`${newKeyField(visit)}${overlapField(visit)}
+${expiryField(visit, 'the same lifetime as that of the old key')}`,
     target: newKeyOf,
     body: ({ form, ids }) => ({
       replaces: ids.id,
@@ -219,9 +237,9 @@ ${expiryField(visit)}`,
     title: 'Revoke the key',
     isDanger: true,
     subject: ofKey,
-    effects: ({ lastUse }) => [
+    effects: ({ says }) => [
       'Within a second, all requests with this key get 401 API_KEY_REVOKED.',
-      lastUse === undefined ? 'It was never used.' : html`Last use (UTC): ${time(lastUse)}.`,
+      says,
       forGood,
     ],
     result: () => 'The key is revoked.',
@@ -231,7 +249,7 @@ ${expiryField(visit)}`,
     title: 'Revoke the grant',
     isDanger: true,
     subject: ofGrant,
-    effects: () => ['From now on, requests under this grant get 403 GRANT_REVOKED.', forGood],
+    effects: ({ says }) => ['From now on, requests under this grant get 403 GRANT_REVOKED.', says, forGood],
     result: () => 'The grant is revoked.',
   },
   {

@@ -10,6 +10,7 @@ import { adminLimits } from '@partner-network/contract/limits';
 import { Refusal } from '@partner-network/http/refusal';
 import type { Partner } from '@partner-network/store/port';
 import { requireRole } from '../admin/credentials.ts';
+import type { ShownKey } from '../admin/lists.ts';
 import { type Html, html, type Value } from './html.ts';
 import { errorList, type Page, tokenField } from './layout.ts';
 import { noteRefusal, type Outcome, type Visit } from './visit.ts';
@@ -21,8 +22,9 @@ export interface Subject {
   readonly back: string;
   /** The partner that the change is about, or whose key it is about. */
   readonly partner?: Partner;
-  /** When the key was last used. */
-  readonly lastUse?: string | undefined;
+  readonly key?: ShownKey;
+  /** What the change does to others, or who uses what is changed. */
+  readonly says?: Value;
 }
 
 export interface Action {
@@ -43,7 +45,7 @@ export interface Action {
   body?(visit: Visit): object;
   /** What happened: a sentence for the page to return to, or a page of its own. */
   // biome-ignore lint/suspicious/noExplicitAny: each operation has its own answer.
-  result(answer: any, subject: Subject): string | Page;
+  result(answer: any, subject: Subject, form: URLSearchParams): string | Page;
 }
 
 /** The page that asks for a change, and again after a mistake in its form. */
@@ -78,7 +80,7 @@ async function change(visit: Visit, action: Action): Promise<Outcome> {
     // Never absent, so that the check of the body refuses an empty one.
     const body = { ...action.body?.(visit), reason: form.get('reason') ?? '' };
     const path = action.target?.(form) ?? ids;
-    const result = action.result(await call(action.operation, { path, body }), subject);
+    const result = action.result(await call(action.operation, { path, body }), subject, form);
     if (typeof result !== 'string') return result;
     return { to: `${subject.back}?${new URLSearchParams({ done: session.seal('notice', result) })}` };
   } catch (thrown) {

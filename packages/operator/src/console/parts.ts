@@ -61,7 +61,7 @@ export function offers({ may }: Visit, changes: readonly (Offer | false)[]): Htm
   );
   const others = offered.filter(([id]) => !may(id));
   const asked = [...Map.groupBy(others, ([id]) => adminOperations[id].permission)].map(([role, left]) => {
-    const verbs = left.map(([, , label]) => label.toLowerCase()).join(' or ');
+    const verbs = alternatives.format(left.map(([, , label]) => label.toLowerCase()));
     return html`<span class="hint">Ask ${role === 'SUPPORT' && 'SUPPORT or '}an ADMIN to ${verbs}.</span>\n`;
   });
   return html`<p class="actions">${buttons}${asked}</p>`;
@@ -69,17 +69,19 @@ export function offers({ may }: Visit, changes: readonly (Offer | false)[]): Htm
 
 const lengths: readonly (readonly [Intl.RelativeTimeFormatUnit, ms: number])[] = [
   ['year', 365 * 86_400_000],
+  ['month', 30 * 86_400_000],
   ['day', 86_400_000],
   ['hour', 3_600_000],
   ['minute', 60_000],
   ['second', 1_000],
 ];
+const alternatives = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 const relative = new Intl.RelativeTimeFormat('en');
 
-/** Such as "3 minutes ago" or "in 14 days". */
+/** Such as "3 minutes ago" or "in 14 days". Of less than two, the smaller unit: "90 seconds ago". */
 export function fromNow(at: string): string {
   const ms = Date.parse(at) - Date.now();
-  const [unit, length] = lengths.find(([, length]) => Math.abs(ms) >= length) ?? lengths.at(-1)!;
+  const [unit, length] = lengths.find(([, length]) => Math.abs(ms) >= 2 * length) ?? lengths.at(-1)!;
   return relative.format(Math.round(ms / length), unit);
 }
 

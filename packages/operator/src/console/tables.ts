@@ -1,16 +1,18 @@
 /** Tables that several pages have. */
-import type { Receipt } from '@partner-network/store/port';
+import type { Partner, Receipt } from '@partner-network/store/port';
 import type { ShownKey } from '../admin/lists.ts';
+import { nameOf } from '../identity/account.ts';
+import { keyNames } from '../operations/audit.ts';
 import type { ListedGrant } from '../operations/grants.ts';
 import { type Html, html, type Value } from './html.ts';
 import { code, idLink, mark, pathTo, table, text, time } from './parts.ts';
-import { listed, meaningOf } from './usage.ts';
+import { listed, outcomeOf } from './usage.ts';
 import type { Visit } from './visit.ts';
 
-export function keyTable(keys: readonly ShownKey[], empty: Value): Html {
+export function keyTable(keys: readonly ShownKey[], { disabled_at }: Partner, empty: Value): Html {
   const rows = keys.map(({ id, name, status, scopes, last_four, last_used_at, expires_at }) => [
     html`${idLink('keys', id)}${name !== undefined && text(name)}`,
-    mark(status),
+    mark(disabled_at && status === 'active' ? 'partner disabled' : status),
     scopes.join(', '),
     html`…${last_four}`,
     time(last_used_at, 'never'),
@@ -20,14 +22,21 @@ export function keyTable(keys: readonly ShownKey[], empty: Value): Html {
   return table('Keys', columns, rows, empty);
 }
 
+/** Shows an actor by the name of the key or the account of the person. */
+export async function actorNames({ reads }: Visit): Promise<(actor: string) => Html> {
+  const names = await keyNames(reads);
+  return (actor) => text(names.get(actor) ?? nameOf(actor));
+}
+
 /** The grants of a partner, or of a customer: then each can be revoked. */
-export function grantTable(
-  { may }: Visit,
+export async function grantTable(
+  visit: Visit,
   grants: readonly ListedGrant[],
   of: 'partner' | 'customer',
   empty: Value,
-): Html {
-  const canRevoke = of === 'customer' && may('revokeGrant');
+): Promise<Html> {
+  const named = await actorNames(visit);
+  const canRevoke = of === 'customer' && visit.may('revokeGrant');
   const rows = grants.map((grant) => {
     const { id, partner_id, customer_id, status, created_at, expires_at, revoked_at, revoked_by } = grant;
     const path = pathTo('customers', customer_id, 'grants', id, 'revoke');
@@ -38,7 +47,7 @@ export function grantTable(
       mark(status),
       time(created_at),
       time(expires_at, 'never'),
-      html`${time(revoked_at)}${revoked_by !== undefined && text(revoked_by)}`,
+      html`${time(revoked_at)} ${revoked_by && named(revoked_by)}`,
       ...(canRevoke ? [status === 'ACTIVE' ? revoke : ''] : []),
     ];
   });
@@ -51,16 +60,13 @@ export function receiptTable(receipts: readonly Receipt[], empty: Value): Html {
   const rows = receipts.map(
     ({ at, operation, outcome, partner_id, key_id, customer_id, grant_id, request_id }) => [
       time(at),
-      mark(outcome),
-      meaningOf(outcome),
+      outcomeOf(outcome),
       listed[operation],
-      idLink('partners', partner_id),
-      idLink('keys', key_id),
-      customer_id === undefined ? '–' : idLink('customers', customer_id),
-      grant_id === undefined ? '–' : code(grant_id),
+      html`${idLink('partners', partner_id)} ${idLink('keys', key_id)}`,
+      html`${customer_id ? idLink('customers', customer_id) : '–'} ${grant_id && code(grant_id)}`,
       idLink('requests', request_id),
     ],
   );
-  const who = ['Asked for', 'Partner', 'Key', 'Customer', 'Grant', 'Request'];
-  return table('Receipts', ['Time (UTC)', 'Outcome', 'What it means', ...who], rows, empty);
+  const columns = ['Time (UTC)', 'Outcome', 'Asked for', 'Partner, key', 'Customer, grant', 'Request'];
+  return table('Receipts', columns, rows, empty);
 }

@@ -3,8 +3,8 @@ import { type ErrorCode, errorCatalogue } from '@partner-network/contract/errors
 import { refusalsPerMinute } from '@partner-network/contract/limits';
 import type { UsageCount } from '@partner-network/store/port';
 import type { Hour } from './counted.ts';
-import { type Html, html, type Value } from './html.ts';
-import { code, downloads, idLink, linkTo, plural, table, time } from './parts.ts';
+import { type Html, html } from './html.ts';
+import { downloads, idLink, linkTo, mark, plural, table, time } from './parts.ts';
 import type { Visit } from './visit.ts';
 
 interface Span {
@@ -77,7 +77,7 @@ function seriesOf(usage: readonly Count[], ranked: readonly string[], good: stri
 export function chart(span: Span, usage: readonly Count[], ranked: readonly string[], good = 'OK'): Html {
   const { title, unit, starts } = span;
   const series = seriesOf(usage, ranked, good);
-  const heading = html`<h3>${title}</h3>`;
+  const heading = html`<h3>${title} (UTC)</h3>`;
   if (series.length === 0)
     return html`<section class="chart">${heading}<p class="empty">No answers.</p></section>`;
   const totals = totalsBy(usage, ({ from }) => from);
@@ -233,22 +233,22 @@ async function refusalsOf(
   });
   const ranked = (await Promise.all(shown)).toSorted((one, other) => Number(other.isNow) - Number(one.isNow));
   const rows = ranked.map(({ outcome, key_id, operation, recent, all, first, last }) => [
-    code(outcome),
-    meaningOf(outcome),
+    outcomeOf(outcome),
     listed[operation] ?? operation,
     ...(owner.key_id === undefined ? [idLink('keys', key_id)] : []),
     time(first),
     time(last),
-    recent,
     all,
+    recent,
     linkTo('/console/receipts', 'Receipts', { ...owner, key_id, operation, outcome }),
   ]);
   const key = owner.key_id === undefined ? ['Key'] : [];
   const times = ['Since (UTC)', 'Last (UTC)'];
+  const from = labelOf(recentFrom, 'hour');
   const hint = html`<p class="hint">What goes on now is first. ${leaveReceipts}</p>`;
   const refusals = table(
     'Refusals',
-    ['Code', 'What it means', 'Asked for', ...key, ...times, 'This and last hour', '24 hours', 'Requests'],
+    ['Code', 'Asked for', ...key, ...times, 'In 24 hours', `Of these after ${from}`, 'Requests'],
     rows,
     html`Nothing was refused in the last 24 hours. A request with an unknown key belongs to nobody, and is
 not counted here: search the log of <code>partner-network serve</code> for UNAUTHORIZED.`,
@@ -258,9 +258,9 @@ not counted here: search the log of <code>partner-network serve</code> for UNAUT
   return html`${rows.length > 0 && hint}${refusals}${cut}`;
 }
 
-/** The status and the meaning of a code or an outcome. Older versions may have had others. */
-export function meaningOf(outcome: string): Value {
-  if (outcome === 'GRANTED') return 'The partner got the balances.';
-  const known = errorCatalogue[outcome as ErrorCode];
-  return known === undefined ? '–' : html`<span class="role">${known.status}</span> ${known.when}`;
+/** A code or an outcome with its status and meaning. Older versions may have had others. */
+export function outcomeOf(outcome: string): Html {
+  const { status, when } = errorCatalogue[outcome as ErrorCode] ?? {};
+  const meaning = outcome === 'GRANTED' ? 'The partner got the balances.' : when;
+  return html`${mark(outcome)} ${status && html`<span class="role">${status}</span>`} ${meaning}`;
 }

@@ -102,9 +102,37 @@ test('a new key is shown once, in the answer to its form, and works', async (t) 
   keepKeysIn(rotated.text);
   assert.match(rotated.text, /<code class="secret" translate="no">pn_test_\w{49}<\/code>/);
   const key = await admin.get(`/console/keys/${new_id}`);
+  const later = await admin.post('/console/keys/KEY_0/rotate', {
+    ...{ overlap_seconds: '3600', reason: 'soon', new_id: 'KEY_LATER' },
+  });
+  keepKeysIn(later.text);
+  for (const [text, said] of [
+    [asked, /An empty field means never\./],
+    [created.text, /<dt>Expires \(UTC\)<\/dt><dd><time datetime="2999-/],
+    [
+      later.text,
+      /works until \(UTC\)[\s\S]*in (?:60 minutes|3600 seconds)<\/span> <a href="\/console\/keys\/KEY_0">/,
+    ],
+    [key.text, /<dt>Replaced by<\/dt><dd><a href="\/console\/keys\/KEY_R">/],
+    [key.text, /<dt>Created by<\/dt><dd><bdi>ADMIN<\/bdi>/],
+    [(await admin.get('/console/keys/KEY_0')).text, /Only an active key without a newer one can be rotated/],
+  ] as const)
+    assert.match(text, said);
+  assert.doesNotMatch((await admin.get('/console/keys/KEY_0')).text, /\/rotate"/);
   for (const { text } of [again, key, await admin.get('/console/audit')]) {
     assert.doesNotMatch(text, /pn_test_\w/);
   }
+});
+
+test('the page of a grant that is revoked names its partner and what this partner keeps', async (t) => {
+  const { as } = await consoleScene(t);
+  const support = await as('SUPPORT');
+  const { text } = await support.get('/console/customers/alice/grants/g-active/revoke');
+  assert.match(text, /for partner <code><bdi>acme<[\s\S]*The partner has \d other active grants? of this/);
+  await support.post('/console/customers/alice/revoke-grants', { reason: 'all' });
+  const after = (await support.get('/console/customers/alice')).text;
+  assert.doesNotMatch(after, /Revoke all grants|admin-key:/);
+  assert.match(after, /<span class="ago">[^<]*<\/span> <bdi>SUPPORT<\/bdi>/);
 });
 
 test('a mistake leads back to the form, with all that was written except keys', async (t) => {

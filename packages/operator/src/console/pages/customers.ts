@@ -9,9 +9,9 @@ import type { Limits, Receipt } from '@partner-network/store/port';
 import { filteredList, receiptFilters } from '../filters.ts';
 import { html } from '../html.ts';
 import { errorList, type Page } from '../layout.ts';
-import { code, downloads, facts, idLink, linkTo, mark, offers, pager, pathTo, text, time } from '../parts.ts';
+import { code, downloads, facts, idLink, linkTo, offers, pager, pathTo, text, time } from '../parts.ts';
 import { grantTable, receiptTable } from '../tables.ts';
-import { leaveReceipts, listed, meaningOf } from '../usage.ts';
+import { leaveReceipts, listed, outcomeOf } from '../usage.ts';
 import { noteRefusal, type Visit } from '../visit.ts';
 
 export async function customerPage(visit: Visit): Promise<Page> {
@@ -25,6 +25,7 @@ export async function customerPage(visit: Visit): Promise<Page> {
   });
   const isErased = await reads.isErased(customer_id);
   const path = pathTo('customers', customer_id);
+  const canRevoke = moreGrants !== undefined || grants.some(({ status }) => status === 'ACTIVE');
   const ofGranted = { customer_id, outcome: 'GRANTED' };
   const granted = linkTo('/console/receipts', 'Only partners that got the balances', ofGranted);
   return {
@@ -32,11 +33,11 @@ export async function customerPage(visit: Visit): Promise<Page> {
     body: html`<h1>Customer ${code(customer_id)}</h1>
 ${isErased && facts([['State', 'Erased. What is listed here is newer, or a receipt.']])}
 ${offers(visit, [
-  ['revokeGrants', `${path}/revoke-grants`, 'Revoke all grants', 'danger'],
+  canRevoke && ['revokeGrants', `${path}/revoke-grants`, 'Revoke all grants', 'danger'],
   ['eraseCustomer', `${path}/erase`, 'Erase', 'danger'],
 ])}
 <h2>Grants</h2>
-${grantTable(visit, grants, 'customer', 'No grant: no partner can read the balances. Is the id complete?')}
+${await grantTable(visit, grants, 'customer', 'No grant: no partner can read. Is the id complete?')}
 ${pager(path, query, 'grants', moreGrants)}
 <h2>Who read the balances?</h2>
 ${receipts.length > 0 && html`<p>All partners that asked. ${granted}</p>`}
@@ -81,8 +82,7 @@ export async function requestPage(visit: Visit): Promise<Page> {
     place: 'receipts',
     body: html`<h1>Request ${code(request_id)}</h1>
 ${facts([
-  ['Outcome', mark(outcome)],
-  ['What it means', meaningOf(outcome)],
+  ['Outcome', outcomeOf(outcome)],
   ['Time (UTC)', time(at)],
 ])}
 ${advice && html`<p>What the answer advised, for example: ${advice}</p>`}

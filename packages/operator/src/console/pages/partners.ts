@@ -1,10 +1,11 @@
 /** One partner with its keys and brands. */
+import { textOf } from '@partner-network/common/text';
 import { notFound } from '../../admin/refusals.ts';
 import { limitsInWords } from '../../operations/partners.ts';
 import { html } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { code, facts, idLink, linkTo, mark, offers, pager, pathTo, text, time } from '../parts.ts';
-import { grantTable, keyTable } from '../tables.ts';
+import { actorNames, grantTable, keyTable } from '../tables.ts';
 import { usageOf } from '../usage.ts';
 import type { Visit } from '../visit.ts';
 import { auditTable, nameOfActor, reasonOf } from './sentences.ts';
@@ -56,10 +57,10 @@ ${refusals}
 <h2>Answers</h2>
 ${charts}
 <h2>Keys</h2>
-${keyTable(keys, html`No key. An ADMIN can create one here, or <code>partner-network keys create</code>.`)}
+${keyTable(keys, partner, 'No key. An ADMIN can create one here.')}
 ${pager(path, query, 'keys', moreKeys)}
 <h2>Grants</h2>
-${grantTable(visit, grants, 'partner', 'No grant. Imports and batches bring the grants of customers.')}
+${await grantTable(visit, grants, 'partner', 'No grant. Imports and batches bring the grants of customers.')}
 ${pager(path, query, 'grants', moreGrants)}
 <h2>Changes</h2>
 ${await auditTable(visit, entries, noChange('partner'))}
@@ -74,27 +75,30 @@ export async function keyPage(visit: Visit): Promise<Page> {
   const { entries } = await call('listAudit', { query: { target: key.id, limit: 10 } });
   const { charts, refusals } = await usageOf(visit, { partner_id: key.partner_id, key_id: key.id });
   const path = pathTo('keys', key.id);
-  const isActive = key.status === 'active';
+  const newKey = entries.find(({ action }) => action === 'keys rotate')?.details.new_key_id;
+  const canRotate = key.status === 'active' && newKey === undefined;
   return {
     title: `Key ${key.id}`,
     place: '',
     body: html`<h1>Key ${text(key.name ?? key.id)}</h1>
 ${facts([
   ['Key', code(key.id)],
-  ['Status', mark(key.status)],
+  ['Status', mark(partner.disabled_at && key.status === 'active' ? 'partner disabled' : key.status)],
   ['Partner', html`${linkTo(pathTo('partners', partner.id), partner.name)} ${code(partner.id)}`],
   ['Scopes', key.scopes.join(', ')],
   ['Ends in', html`…${key.last_four}`],
   ['Last use (UTC)', time(key.last_used_at, 'never')],
   ['Created (UTC)', time(key.created_at)],
-  ['Created by', key.created_by && text(key.created_by)],
+  ['Created by', key.created_by && (await actorNames(visit))(key.created_by)],
   ['Expires (UTC)', time(key.expires_at, 'never')],
   ['Revoked (UTC)', key.revoked_at && time(key.revoked_at)],
+  ['Replaced by', newKey !== undefined && idLink('keys', textOf(newKey))],
 ])}
 ${offers(visit, [
-  isActive && ['putKey', `${path}/rotate`, 'Rotate'],
+  canRotate && ['putKey', `${path}/rotate`, 'Rotate'],
   key.revoked_at === undefined && ['revokeKey', `${path}/revoke`, 'Revoke', 'danger'],
 ])}
+${!canRotate && html`<p class="hint">Only an active key without a newer one can be rotated.</p>`}
 <h2>Why was it refused?</h2>
 ${refusals}
 <h2>Answers</h2>

@@ -3,7 +3,7 @@ import { receiptsBounds } from '@partner-network/common/bounds/service';
 import { filteredList, receiptFilters } from '../filters.ts';
 import { type Html, html } from '../html.ts';
 import type { Page } from '../layout.ts';
-import { idLink, pageNumber, plural, table, time } from '../parts.ts';
+import { idLink, linkTo, pageNumber, plural, table, time } from '../parts.ts';
 import type { Texts, Visit } from '../visit.ts';
 
 const { operation: _, ...filters } = receiptFilters;
@@ -39,7 +39,9 @@ async function listOf(
   const rows = counts
     .slice(0, pageSize)
     .map(({ customer_id, partner_id, key_id, ...counted }) => [
-      customer_id === undefined ? 'none that is valid' : idLink('customers', customer_id),
+      customer_id === undefined
+        ? 'none that is valid'
+        : linkTo('/console/receipts', customer_id, { ...chosen, customer_id, partner_id, key_id }),
       counted.granted,
       counted.refused,
       time(counted.first),
@@ -54,7 +56,7 @@ ${time(cutAt)} UTC. Older ones are not counted: choose a shorter time.</p>`;
     list: html`${cutAt !== undefined && cut}
 ${table(
   'Receipts by customer',
-  ['Customer', 'Read', 'Refused', 'First (UTC)', 'Last (UTC)', 'Partner', 'Key'],
+  ['Customer', 'Read', 'Refused', 'First request (UTC)', 'Last request (UTC)', 'Partner', 'Key'],
   rows,
   page === 1 ? 'No receipt of balances with these filters.' : 'No customer on this page.',
 )}`,

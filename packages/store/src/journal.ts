@@ -41,9 +41,9 @@ export interface ReceiptCountsQuery
 }
 
 export interface ReceiptCounts {
-  /** No customer: the requests had no valid customer id. */
+  /** No customer: the requests had no valid customer id. First and last: of the granted ones. */
   readonly counts: readonly (Pick<Receipt, 'customer_id' | 'partner_id' | 'key_id'> &
-    Readonly<Record<'granted' | 'refused', number> & Record<'first' | 'last', string>>)[];
+    Readonly<Record<'granted' | 'refused', number> & Partial<Record<'first' | 'last', string>>>)[];
   /** The time of the oldest receipt that was searched, if there may be older ones. */
   readonly cutAt: string | undefined;
 }

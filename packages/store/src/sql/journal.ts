@@ -101,7 +101,9 @@ function selectReceiptCounts(query: ReceiptCountsQuery): BoundStatement {
   const selection = `
     with newest as (${newest}),
     counted as (
-      select customer_id, partner_id, key_id, min(at) as first, max(at) as last,
+      select customer_id, partner_id, key_id,
+        min(case when outcome = 'GRANTED' then at end) as first,
+        max(case when outcome = 'GRANTED' then at end) as last,
         sum(case when outcome = 'GRANTED' then 1 else 0 end) as granted,
         sum(case when outcome = 'GRANTED' then 0 else 1 end) as refused
       from newest where operation = 'listBalances' and ${text()} group by customer_id, partner_id, key_id
@@ -117,7 +119,7 @@ function countsOfRows(rows: readonly Row[]): ReceiptCounts {
   const isCut = Number(rows[0]?.searched) === receiptsBounds.counted;
   const found = rows.filter(({ partner_id }) => partner_id !== null);
   const counts = found.map(({ searched: _, cut_at: __, granted, refused, customer_id, ...row }) => ({
-    ...row,
+    ...withoutNulls(row),
     ...(customer_id !== '' && { customer_id }),
     granted: Number(granted),
     refused: Number(refused),

@@ -58,16 +58,14 @@ export const receiptTests: StoreTests = {
       const { counts, cutAt } = await store.countReceipts({ limit: 9, offset: 0, ...query });
       assert.equal(cutAt, undefined);
       return counts.map(({ customer_id, partner_id, key_id, granted, refused, first, last }) =>
-        [customer_id, partner_id, key_id, granted, refused, +first.slice(-2, -1), +last.slice(-2, -1)].join(
-          ' ',
-        ),
+        [customer_id, partner_id, key_id, granted, refused, first?.at(-2), last?.at(-2)].join(' '),
       );
     };
     const [alice, second, zoe, nobody] = [
       'alice acme KEY_1 2 1 0 2',
       'alice acme KEY_2 1 0 3 3',
       'zoe zenith KEY_1 1 0 4 4',
-      ' acme KEY_1 0 1 5 5',
+      ' acme KEY_1 0 1  ',
     ];
     assert.deepEqual(await list({}), [alice, second, zoe, nobody]);
     assert.deepEqual(await list({ limit: 2, offset: 1 }), [second, zoe]);
@@ -78,8 +76,8 @@ export const receiptTests: StoreTests = {
       second,
     ]);
     const span = { since: toTime(startMs + 1), until: toTime(startMs + 5) };
-    assert.deepEqual(await list({ ...refused, ...span }), ['alice acme KEY_1 0 1 1 1']);
-    assert.deepEqual(await list({ partnerId: 'acme', ...span }), ['alice acme KEY_1 1 1 1 2', second]);
+    assert.deepEqual(await list({ ...refused, ...span }), ['alice acme KEY_1 0 1  ']);
+    assert.deepEqual(await list({ partnerId: 'acme', ...span }), ['alice acme KEY_1 1 1 2 2', second]);
   },
 
   'stores a receipt once, however often it is recorded': async (open) => {

@@ -19,7 +19,7 @@ export async function customersReadPage(visit: Visit): Promise<Page> {
     place: 'receipts',
     body: html`<h1>Receipts by customer</h1>
 <p class="hint">Whose balances were asked for, by which partner and key, the most often read first. Read: the
-partner got them.</p>
+partner got them. A customer leads to the receipts that are counted here.</p>
 ${list}`,
   };
 }
@@ -56,7 +56,7 @@ ${time(cutAt)} UTC. Older ones are not counted: choose a shorter time.</p>`;
     list: html`${cutAt !== undefined && cut}
 ${table(
   'Receipts by customer',
-  ['Customer', 'Read', 'Refused', 'First request (UTC)', 'Last request (UTC)', 'Partner', 'Key'],
+  ['Customer', 'Read', 'Refused', 'First read (UTC)', 'Last read (UTC)', 'Partner', 'Key'],
   rows,
   page === 1 ? 'No receipt of balances with these filters.' : 'No customer on this page.',
 )}`,

@@ -9,7 +9,7 @@ import type { OperationInput } from '../admin/request.ts';
 import { nameOf } from '../identity/account.ts';
 import { keyNames } from '../operations/audit.ts';
 import { type Html, html } from './html.ts';
-import { addressOf, choices, pager, utcOf } from './parts.ts';
+import { addressOf, pager, utcOf } from './parts.ts';
 import type { Reads, Texts, Visit } from './visit.ts';
 
 /** A value that fits nothing: a sentence, and values that may be meant, by their labels. */
@@ -206,10 +206,13 @@ export async function filteredList(
     fields.push(html`<div>${await fieldOf(visit, name, filter, typed, problem !== undefined)}
 ${problem && html`<p class="wrong" id="wrong-${name}">${problem.says}${choices}</p>`}</div>\n`);
   }
-  const { since: __, until: ___, ...others } = query;
-  const form = html`${choices(path, others, 'span', presets, visit.query.span)}
-<form class="filters" method="get" action="${path}">${fields}<button>Filter</button>
-<a href="${path}">Remove filters</a></form>`;
+  const spans = Object.entries(presets).map(([name, [label]]) => {
+    const isCurrent = name === visit.query.span && html` aria-current="true"`;
+    return html`<button name="span" value="${name}"${isCurrent}>${label}</button>\n`;
+  });
+  // The Enter key presses the first button.
+  const form = html`<form class="filters" method="get" action="${path}">${fields}<button>Filter</button>
+<a href="${path}">Remove filters</a><p class="actions">${spans}</p></form>`;
   if (isWrong) {
     visit.exchange.status = 400;
     return html`${form}<p class="errors" role="alert">Nothing is listed: correct what is marked.</p>`;

@@ -105,6 +105,21 @@ test('the console, for every reader', needsChromium, async (t) => {
     }
   });
 
+  await t.test('a preset keeps what is typed and chosen, and the Enter key filters', async () => {
+    const { cookie } = await as('VIEWER');
+    const [name = '', value = ''] = cookie.split('=');
+    const page = await pageWithoutScripts(browser);
+    await page.context().addCookies([{ name, value, url: `${address}/console` }]);
+    await page.goto(`${address}/console/receipts`);
+    await page.locator('[name=partner_id]').fill('acme');
+    await page.getByLabel('Outcome').selectOption('GRANT_EXPIRED');
+    await page.getByRole('button', { name: 'Yesterday' }).click();
+    await page.waitForURL(/partner_id=acme&.*outcome=GRANT_EXPIRED&.*span=yesterday$/);
+    await page.locator('[name=key_id]').fill('KEY_1');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/key_id=KEY_1&.*since=\d[^&]*&until=\d[^&]*$/);
+  });
+
   await t.test('by keyboard and without scripts: sign in, see why, revoke the key', async () => {
     const page = await pageWithoutScripts(browser);
     await page.goto(`${address}/console/partners/closed`);

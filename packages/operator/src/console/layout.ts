@@ -72,7 +72,8 @@ ${hasCopy && html`<script type="module" src="${copyScript[0]}"></script>`}
 <header>
 <div class="bar">
 <a class="home" href="/console">Partner Network</a>
-<span class="environment ${environment}">${environment}</span>
+<div class="where"><span class="environment ${environment}">${environment}</span>
+${session && html`<span class="role">${session.caller.role}</span>`}</div>
 ${session && signedIn(session, place)}
 </div>
 </header>
@@ -87,18 +88,18 @@ ${body}
 }
 
 function signedIn(session: Session, current: Place | undefined): Html {
-  const { name, caller } = session;
+  const { name } = session;
   const links = Object.entries(places).map(([place, label]) => {
     const path = place === '' ? '/console' : `/console/${place}`;
     return html`<a href="${path}"${place === current && html` aria-current="page"`}>${label}</a>\n`;
   });
   return html`<form class="search" role="search" method="post" action="/console/search">
 ${tokenField(session)}<label class="unseen" for="id">Id, partner’s name or leaked key</label>
-<input id="id" name="id" type="search" placeholder="Id, partner’s name or leaked key" required maxlength="256"
+<input id="id" name="id" type="search" placeholder="Id, name or leaked key" required maxlength="256"
 autocomplete="off" spellcheck="false"><button>Find</button></form>
 <div class="places"><nav aria-label="Console">${links}</nav>
 <form class="person" method="post" action="/console/sign-out">${tokenField(session)}
-<span><bdi>${name}</bdi> <span class="role">${caller.role}</span></span><button>Sign out</button></form>
+<bdi class="name">${name}</bdi><button>Sign out</button></form>
 </div>`;
 }
 

@@ -69,14 +69,14 @@ test('a partner page begins with its state, who set it, when and why', async (t)
     };
     assert.equal(await state(), 'enabled');
     await post('/partners/acme/disable', { reason: 'unpaid invoice' }, { role: 'SUPPORT' });
-    assert.equal(await state(), 'disabled by SUPPORT, ago: unpaid invoice');
+    assert.equal(await state(), 'disabled by SUPPORT, ago (UTC): unpaid invoice');
     await post('/partners/acme/enable', { reason: 'paid' });
-    assert.equal(await state(), 'enabled by ADMIN, ago: paid');
+    assert.equal(await state(), 'enabled by ADMIN, ago (UTC): paid');
     // An import leaves no entry of this partner: nobody is named for a state that others have changed.
     const [acme] = (await store.partnersWithKeys()).filter(({ id }) => id === 'acme');
     const by = { ...byTest, action: 'partners import' } as const;
     await store.writePartnersWithKeys([{ ...acme!, disabled_at: createdAt }], by, 'keep');
-    assert.match(await state(), /^disabled since \d+ (days|months|years) ago$/);
+    assert.match(await state(), /^disabled since \d+ (days|months|years) ago \(UTC\)$/);
   }
 });
 

@@ -32,8 +32,8 @@ export async function partnerPage(visit: Visit): Promise<Page> {
   const [last] = switched.filter(({ action }) => (action === 'partners disable') === isDisabled);
   const since =
     last === undefined
-      ? partner.disabled_at && html` since ${time(partner.disabled_at)}`
-      : html` by ${nameOfActor(last)}, ${time(last.at)}${reasonOf(last)}`;
+      ? partner.disabled_at && html` since ${time(partner.disabled_at)} (UTC)`
+      : html` by ${nameOfActor(last)}, ${time(last.at)} (UTC)${reasonOf(last)}`;
   return {
     title: partner.name,
     place: '',
@@ -51,18 +51,20 @@ ${offers(visit, [
   isDisabled && ['enablePartner', `${path}/enable`, 'Enable'],
   !isDisabled && ['disablePartner', `${path}/disable`, 'Disable', 'danger'],
 ])}
+<nav class="jumps" aria-label="On this page"><a href="#answers">Answers</a> <a href="#keys">Keys</a>
+<a href="#grants">Grants</a> <a href="#changes">Changes</a></nav>
 <h2>Why was it refused?</h2>
 ${isDisabled && html`<p class="errors">The partner is disabled: all of its keys are refused.</p>`}
 ${refusals}
-<h2>Answers</h2>
+<h2 id="answers">Answers</h2>
 ${charts}
-<h2>Keys</h2>
+<h2 id="keys">Keys</h2>
 ${keyTable(keys, partner, 'No key. An ADMIN can create one here.')}
 ${pager(path, query, 'keys', moreKeys)}
-<h2>Grants</h2>
+<h2 id="grants">Grants</h2>
 ${await grantTable(visit, grants, 'partner', 'No grant. Imports and batches bring the grants of customers.')}
 ${pager(path, query, 'grants', moreGrants)}
-<h2>Changes</h2>
+<h2 id="changes">Changes</h2>
 ${await auditTable(visit, entries, noChange('partner'))}
 <p>${linkTo('/console/audit', 'All changes of this partner', { target: id })}</p>`,
   };

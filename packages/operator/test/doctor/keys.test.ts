@@ -94,6 +94,7 @@ for (const engine of ['sqlite', 'postgres']) {
     await addKeys(
       store,
       { id: 'KEY_a', name: 'batch', expires_at: hours(week * 2) },
+      { id: 'KEY_as_old', name: 'batch' },
       { id: 'KEY_b', name: 'batch', created_at: hours(-2) },
       { id: 'KEY_other', name: 'mobile', expires_at: hours(week * 2) },
     );

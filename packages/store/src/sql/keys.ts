@@ -103,9 +103,9 @@ export const expiringAdminKeys = `
   )
   order by k.expires_at, k.id limit ${doctorBounds.shownKeys}`;
 
-/** Selects keys that work at $1 and expire, and since when another key that works longer replaces them. */
+/** Selects keys that work at $1 and expire, and since when the newest key that works longer replaces them. */
 export const replacedKeys = `
-  select k.id, k.partner_id, k.name, k.expires_at, min(n.created_at) as replaced_at
+  select k.id, k.partner_id, k.name, k.expires_at, max(n.created_at) as replaced_at
   from api_keys k
     join partners p on p.id = k.partner_id
     join api_keys n on ${replaces} and (n.expires_at is null or n.expires_at > k.expires_at)

@@ -152,28 +152,27 @@ function countOf([key_id, operation, code, perHour, customers = []]: Stream, hou
   const counted = { from: toTime(hour * hourMs), partner_id, key_id, operation, code, count };
   // Of a partner that sends a twentieth of an hour's requests in its busiest second.
   const usage: UsageCount = code === 'OK' ? { ...counted, peak: Math.ceil(count / 20) } : counted;
-  return { usage, customers };
+  return { usage, operation, customers };
 }
 
 type Counted = ReturnType<typeof countOf>;
 
-/** The receipts of counted requests for balances, spread over the part of the hour that has passed. */
-function receiptsOf({ usage, customers }: Counted, nowMs: number): Receipt[] {
-  if (customers.length === 0) return [];
+/** Receipts as the service leaves them, spread over the part of the hour that has passed. */
+function receiptsOf({ usage, operation, customers }: Counted, nowMs: number): Receipt[] {
   const { from, partner_id, key_id, code, count } = usage;
+  if (operation === 'listBrands' && code === 'OK') return [];
   const fromMs = Date.parse(from);
   const passedMs = Math.min(hourMs, nowMs - fromMs);
   return Array.from({ length: count }, (_, index) => {
     const atMs = fromMs + Math.floor((passedMs * index) / count);
-    const customer = customers[index % customers.length]!;
+    const customer = customers[index % customers.length];
     return {
       at: toTime(atMs),
       request_id: requestIdOf(atMs),
-      operation: 'listBalances',
+      operation,
       partner_id,
       key_id,
-      customer_id: `CUSTOMER_${customer}`,
-      grant_id: `GRANT_${customer}`,
+      ...(customer && { customer_id: `CUSTOMER_${customer}`, grant_id: `GRANT_${customer}` }),
       outcome: code === 'OK' ? 'GRANTED' : code,
     };
   });

@@ -143,7 +143,7 @@ test('a history of 30 days goes on where it ended, and never counts twice', asyn
   assert.deepEqual(gap, []);
 });
 
-test('shows a refused key in the newest hour, and a receipt of each request for balances', async (t) => {
+test('shows a refused key in the newest hour, and a receipt of each refusal and each answer with balances', async (t) => {
   const store = openEmpty(t);
   await fillWithHistory(store, byTest, nowMs);
   const newest = await store.listUsage({ by: 'hour', since: toTime(nowMs), limit: 100 });
@@ -156,7 +156,7 @@ test('shows a refused key in the newest hour, and a receipt of each request for 
 
   const day = await store.listUsage({ by: 'hour', since: toTime(nowMs - 23 * hourMs), limit: 1_000 });
   const receipts = await store.listReceipts({ limit: 10_000 });
-  const requests = day.filter(({ operation }) => operation === 'listBalances');
+  const requests = day.filter(({ operation, code }) => operation === 'listBalances' || code !== 'OK');
   assert.equal(receipts.length, sum(requests));
   assert.ok(receipts[0]!.at <= toTime(nowMs));
   const [found] = await store.listReceipts({ requestId: receipts[0]!.request_id, limit: 2 });

@@ -154,7 +154,11 @@ for (const engine of engines) {
     const { status, text } = await viewer.get(`/console/requests/${id}`);
     assert.equal(status, 404);
     assert.match(text, /Search the log of &quot;partner-network serve&quot; for request_id\./);
-    assert.match(text, /hold its time: <time datetime="2026-11-18T10:42:31.500Z">2026-11-18 10:42:31</);
+    assert.match(text, /Most likely, this was a request for brands that was answered/);
+    assert.match(
+      text,
+      /hold its time \(UTC\): <time datetime="2026-11-18T10:42:31.500Z">2026-11-18 10:42:31</,
+    );
     const listed = [...text.matchAll(/\/requests\/([\w-]+)"/g)].map(([, request]) => request);
     assert.deepEqual(listed, [receipts[3]!.request_id, receipts[1]!.request_id]);
     const all = /<a href="([^"]*)"><bdi>All receipts of that minute/.exec(text)![1]!.replaceAll('&amp;', '&');
@@ -167,7 +171,10 @@ for (const engine of engines) {
     ]) {
       const other = await viewer.get(`/console/requests/${made}`);
       assert.equal(other.status, 404);
-      assert.match(other.text, /No service made this id: it holds no time\./);
+      assert.match(
+        other.text,
+        /No service made this id: it holds no time of the past\.(?![\s\S]*Search the log)/,
+      );
     }
     const { text: refused } = await viewer.get(`/console/requests/${receipts[3]!.request_id}`);
     const said = refused
@@ -269,7 +276,7 @@ test('every list of an empty database says what to do', async (t) => {
   const lists = {
     '/console/customers/nobody': [/No grant: /, /No receipt: /],
     '/console/partners/closed': [/Nothing was refused/, /No answers\./, /No grant\. /],
-    '/console/receipts': [/No receipt with these filters\./],
+    '/console/receipts': [/No receipt with these filters\. Answered requests for brands /],
     '/console/audit?until=2020-01-01T00:00': [/No change with these filters\./],
     '/console/data': [/Nothing was imported yet\./],
   };

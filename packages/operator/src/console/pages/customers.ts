@@ -47,7 +47,8 @@ ${pager(path, query, 'receipts', moreReceipts)}`,
 }
 
 export async function receiptsPage(visit: Visit): Promise<Page> {
-  const empty = 'No receipt with these filters. Receipts may have been pruned.';
+  const empty = `No receipt with these filters. Answered requests for brands and requests without a
+known key never leave one, and receipts may have been pruned.`;
   const list = await filteredList(visit, '/console/receipts', receiptFilters, async (query, chosen) => {
     const { receipts, cursor } = await visit.call('listReceipts', { query });
     const links = receipts.length > 0 && downloads('receipts', chosen, 'receipts with these filters');
@@ -115,16 +116,22 @@ async function unstoredPage({ ids, reads, exchange }: Visit, refused: Refusal): 
   noteRefusal(exchange, refused);
   const ms = msOfRequestId(id);
   const page = { title: `Request ${id}`, place: 'receipts' } as const;
-  const head = html`<h1>Request ${code(id)}</h1>${errorList(refused)}`;
-  if (ms === undefined || ms > Date.now() + minuteMs)
-    return { ...page, body: html`${head}<p>No service made this id: it holds no time. Is it complete?</p>` };
+  const heading = html`<h1>Request ${code(id)}</h1>`;
+  if (ms === undefined || ms > Date.now() + minuteMs) {
+    const never = 'No service made this id: it holds no time of the past. Is it complete?';
+    return { ...page, body: html`${heading}<p class="errors">${never}</p>` };
+  }
   const startMs = ms - (ms % minuteMs);
   const span = { since: toTime(startMs), until: toTime(startMs + minuteMs) };
   const found = await reads.listReceipts({ ...span, isRefused: true, limit: most });
   return {
     ...page,
-    body: html`${head}<p>The first digits of the id hold its time: ${time(toTime(ms))} UTC.</p>
-<h2>What was refused in that minute</h2>
+    body: html`${heading}
+<p>Most likely, this was a request for brands that was answered: it leaves no receipt.</p>
+${errorList(refused)}
+<p>The first digits of the id hold its time (UTC): ${time(toTime(ms))}.</p>
+<h2>What all partners were refused in that minute</h2>
+<p>Other requests. The one above is not among them.</p>
 ${receiptTable(found, 'No refusal of that minute has a receipt.')}
 <p>At most ${most} are shown.
 ${linkTo('/console/receipts', 'All receipts of that minute', span)}</p>`,

@@ -18,7 +18,7 @@ export function keyTable(keys: readonly ShownKey[], { disabled_at }: Partner, em
     time(last_used_at, 'never'),
     time(expires_at, 'never'),
   ]);
-  const columns = ['Key', 'Status', 'Scopes', 'Ends in', 'Last use (UTC)', 'Expires (UTC)'];
+  const columns = ['Key', 'Status', 'Scopes', 'Ends in', 'Last accepted use (UTC)', 'Expires (UTC)'];
   return table('Keys', columns, rows, empty);
 }
 

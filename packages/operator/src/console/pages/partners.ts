@@ -89,7 +89,7 @@ ${facts([
   ['Partner', html`${linkTo(pathTo('partners', partner.id), partner.name)} ${code(partner.id)}`],
   ['Scopes', key.scopes.join(', ')],
   ['Ends in', html`…${key.last_four}`],
-  ['Last use (UTC)', time(key.last_used_at, 'never')],
+  ['Last accepted use (UTC)', time(key.last_used_at, 'never')],
   ['Created (UTC)', time(key.created_at)],
   ['Created by', key.created_by && (await actorNames(visit))(key.created_by)],
   ['Expires (UTC)', time(key.expires_at, 'never')],

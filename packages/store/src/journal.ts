@@ -72,7 +72,7 @@ export interface UsageCount {
 
 /** All answers, refusals, those with RATE_LIMITED, and the peak of each listing, 0 if it is not known. */
 export type PartnerUsage = Pick<UsageCount, 'partner_id'> &
-  Readonly<Record<'answers' | 'refused' | 'limited' | ListingName, number>>;
+  Readonly<Record<'answers' | 'refused' | 'limited' | 'disabled' | ListingName, number>>;
 
 /** A part of a distributed database is down, and these receipts belong to it. The others were written. */
 export class PartlyWritten extends StoreUnavailable {

@@ -12,6 +12,8 @@ export const unused = {
   answers: 0,
   refused: 0,
   limited: 0,
+  /** Refused, because the partner was disabled. */
+  disabled: 0,
   /** The peaks. */
   brands: 0,
   balances: 0,
@@ -51,7 +53,7 @@ export async function countPartners(
   for (const [index, start] of starts.entries()) {
     for (const { partner_id, ...hour } of await store.usageOfHour(start)) {
       const totals = totalsOf(partner_id);
-      for (const name of ['answers', 'refused', 'limited'] as const) totals[name] += hour[name];
+      for (const name of ['answers', 'refused', 'limited', 'disabled'] as const) totals[name] += hour[name];
       for (const name of ['brands', 'balances'] as const) totals[name] = Math.max(totals[name], hour[name]);
       totals.hours[index] = [hour.answers, hour.refused];
     }

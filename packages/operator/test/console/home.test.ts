@@ -55,8 +55,15 @@ for (const engine of engines) {
     const expires_at = new Date(Date.now() + 13 * dayMs).toISOString();
     const key = { id: 'KENDS', partner_id: 'zenith', last_four: 'abcd', scopes: ['BRANDS_READ'] as const };
     await store.createKey({ ...key, created_at: usedAt, expires_at }, Buffer.alloc(32, 7), byTest);
+    const soon = {
+      ...key,
+      id: 'KSOON',
+      name: 'soon',
+      expires_at: new Date(Date.now() + dayMs).toISOString(),
+    };
+    await store.createKey({ ...soon, created_at: usedAt }, Buffer.alloc(32, 8), byTest);
     await store.setPartnerDisabled('closed', undefined, byTest);
-    await store.setPartnerDisabled('closed', createdAt, byTest);
+    await store.setPartnerDisabled('closed', usedAt, byTest);
     const feed = { actor: 'ledger@db1', action: 'import balances' } as const;
     await store.addAudit(feed, 'balances', { source: 'standard input', feed: 'end' });
     await store.addAudit({ actor: 'ops', action: 'keys revoke', reason: 'leaked' }, 'KEY_2', {});
@@ -65,10 +72,11 @@ for (const engine of engines) {
     const text = await homeAt(other);
     assertSays(
       text,
-      'acme acme 1,250 4 41 brands 43 of 60 balances 0 of 5',
-      'closed closed disabled 3 100 0',
+      'acme acme 1,250 4 41 brands 43 of 60',
+      'closed closed disabled 3 100 0 not measured never',
       'zenith zenith 0 0 0 – never',
-      'closed is disabled, and was refused 3 times since.',
+      'doctor finds warning keys, and Health says what to do.',
+      'closed is disabled: refused 3 times in 24 hours.',
       'The key KENDS of zenith expires',
       'Ended: the feed of ledger@db1 ( standard input )',
       'leaked',
@@ -231,7 +239,11 @@ test('data counts each line of feeds and batches once, and the demo data', async
   await add(186, 'batch grants', 'grants', { batches: 3, written: 10, rejected: 1, duration_ms: 3_660_000 });
   t.mock.timers.setTime(start + 190 * 60_000);
   const later = (await viewer.get('/console/data')).text;
-  assertSays(later, 'by batches of ledger@db1 6 written, 1 rejected 10 written, 1 rejected');
+  assertSays(
+    later,
+    'No feed and no hourly batches stopped',
+    'by batches of ledger@db1 6 written, 1 rejected 10 written, 1 rejected',
+  );
   t.mock.timers.setTime(start + 180 * 60_000);
   const { text } = await viewer.get('/console/data');
   assertSays(

@@ -131,6 +131,7 @@ function countsOfRows(rows: readonly Row[]): ReceiptCounts {
 const usageOfHour = `
   select partner_id, sum(count) as answers, sum(case when code = 'OK' then 0 else count end) as refused,
     sum(case when code = 'RATE_LIMITED' then count else 0 end) as limited,
+    sum(case when code = 'PARTNER_DISABLED' then count else 0 end) as disabled,
     max(case when operation = 'listBrands' then peak end) as brands,
     max(case when operation = 'listBalances' then peak end) as balances
   from usage where at = $1 group by partner_id`;

@@ -128,14 +128,15 @@ export const usageTests: StoreTests = {
       countOf(hour(1, 8), { key_id: 'KEY_2', code: 'RATE_LIMITED', count: 1 }),
       countOf(hour(1, 8), { operation: 'listBalances', code: 'GRANT_EXPIRED', count: 4 }),
       countOf(hour(1, 8), { partner_id: 'zenith' }),
+      countOf(hour(1, 8), { partner_id: 'zenith', code: 'PARTNER_DISABLED', count: 2 }),
       countOf(hour(1, 9)),
     ]);
     const found = (await store.usageOfHour(hour(1, 8))).toSorted((one) =>
       one.partner_id === 'acme' ? -1 : 1,
     );
     assert.deepEqual(found, [
-      { partner_id: 'acme', answers: 11, refused: 5, limited: 1, brands: 9, balances: 0 },
-      { partner_id: 'zenith', answers: 1, refused: 0, limited: 0, brands: 0, balances: 0 },
+      { partner_id: 'acme', answers: 11, refused: 5, limited: 1, disabled: 0, brands: 9, balances: 0 },
+      { partner_id: 'zenith', answers: 3, refused: 2, limited: 0, disabled: 2, brands: 0, balances: 0 },
     ]);
     assert.deepEqual(await store.usageOfHour(hour(2, 8)), []);
   },

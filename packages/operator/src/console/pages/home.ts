@@ -1,6 +1,7 @@
 /** The first page: what needs a person, and what each partner was answered. */
 import { adminBounds } from '@partner-network/common/bounds/operator';
 import { toTime } from '@partner-network/common/times';
+import { listings } from '@partner-network/contract/operations';
 import { type AuditAction, auditActions, type Partner } from '@partner-network/store/port';
 import { type Counted, type PartnerTotals, unused } from '../counted.ts';
 import { type Html, html, type Value } from '../html.ts';
@@ -21,7 +22,7 @@ import {
 import { sparkline } from '../usage.ts';
 import type { Visit } from '../visit.ts';
 import { auditTable } from './sentences.ts';
-import { bringer, linesOf, stoppedOf } from './sources.ts';
+import { linesOf, stoppedOf } from './sources.ts';
 
 /** Changes that people make. */
 const changes = (Object.keys(auditActions) as AuditAction[]).filter((action) => auditActions[action]);
@@ -66,12 +67,10 @@ async function needsOf(
   const nowMs = Date.now();
   const until = toTime(nowMs + adminBounds.expiryShownMs);
   const disabled = partners.flatMap(({ id, name, disabled_at }) => {
-    if (disabled_at === undefined) return [];
-    // The hour in which it was disabled is left out: its refusals may be older.
-    const hours = counted?.partners.get(id)?.hours.filter((_, at) => counted.starts[at]! > disabled_at) ?? [];
-    const refused = hours.reduce((sum, hour) => sum + hour[1], 0);
-    const link = linkTo(pathTo('partners', id), name);
-    return refused === 0 ? [] : html`${link} is disabled, and was refused ${plural(refused, 'time')} since.`;
+    const { disabled } = counted?.partners.get(id) ?? unused;
+    if (disabled_at === undefined || disabled === 0) return [];
+    const partner = linkTo(pathTo('partners', id), name);
+    return html`${partner} is disabled: refused ${plural(disabled, 'time')} in 24 hours.`;
   });
   const keys = (await visit.reads.expiringKeys(toTime(nowMs), until)).filter(({ isReplaced }) => !isReplaced);
   const kinds = ['brands', 'balances', 'grants'] as const;
@@ -80,25 +79,24 @@ async function needsOf(
   const bounded = (needs: Html[], path: Html) =>
     needs.length <= mostNeeds ? needs : [...needs.slice(0, mostNeeds), html`And more: ${path}.`];
   return [
-    ...found.map(
-      ({ status, detail }) => html`${mark(status)} ${detail} ${linkTo('/console/health', 'Health')}`,
-    ),
+    ...(found.length === 0
+      ? []
+      : [
+          html`<code>doctor</code> finds ${found.map(
+            ({ name, status }) => html`${mark(status)} ${name.replace('_', ' ')}, `,
+          )}and ${linkTo('/console/health', 'Health')} says what to do.`,
+        ]),
     ...bounded(disabled, html`sort the partners by refusals`),
     ...bounded(
       keys.map(({ id, partner_id, expires_at }) => {
         const whose = idLink('partners', partner_id);
-        return html`The key ${idLink('keys', id)} of ${whose} expires: ${time(expires_at)} UTC.`;
+        return html`The key ${idLink('keys', id)} of ${whose} expires (UTC): ${time(expires_at)}.`;
       }),
       html`<code>partner-network doctor</code> lists them`,
     ),
-    ...stoppedOf(lines, nowMs).map(({ entry }) => {
-      const said = entry.details.feed === 'end' ? 'Ended' : 'Nothing more in the audit log';
-      return html`${said}: ${bringer(entry)}, ${time(entry.at)} UTC. ${linkTo('/console/data', 'Data')}`;
-    }),
+    ...stoppedOf(lines, nowMs).map((said) => html`${said} ${linkTo('/console/data', 'Data')}`),
   ];
 }
-
-const listingNames = ['brands', 'balances'] as const;
 
 const percentOf = ({ answers, refused }: PartnerTotals) =>
   answers === 0 ? 0 : Math.round((refused / answers) * 1_000) / 10;
@@ -112,10 +110,13 @@ const sorts: Readonly<
   name: ['Partner', ([{ name }]) => name.toLowerCase(), true],
   answers: ['Answers', ([, { answers }]) => answers],
   refused: ['Refused, %', ([, totals]) => percentOf(totals)],
-  limited: ['429', ([, { limited }]) => limited],
+  limited: ['Over the limit (429)', ([, { limited }]) => limited],
   peak: ['Peak a second', ([, { brands, balances }]) => Math.max(brands, balances)],
-  used: ['Last use (UTC)', ([, { used }]) => used],
+  used: ['Last accepted use (UTC)', ([, { used }]) => used],
 };
+const defaults = listings
+  .map(({ name, defaultRate }) => `${defaultRate === 0 ? 'no limit' : defaultRate} for ${name}`)
+  .join(' and ');
 const pageSize = 50;
 
 function partnerList(
@@ -134,8 +135,10 @@ function partnerList(
   const empty = html`No partner yet. Create one with
 <code>partner-network partners create --id PARTNER_ACME --name Acme</code>.`;
   const about = html`<p class="hint">${plural(partners.length, 'partner')}. Answers of 24 hours,
-counted at ${counted?.at.slice(11, 16)} UTC. Peak: the most admitted requests in one second, beside the
-limit of the partner.</p>`;
+counted at ${counted?.at.slice(11, 16)} UTC. Peak: the number of requests that were
+admitted in the busiest second, of the limit. The default is ${defaults}, unless
+operators started <code>serve</code> with another. Not measured: no request was answered. A use is accepted if
+the key was valid.</p>`;
   return html`${counted !== undefined && about}
 ${choices('/console', {}, 'sort', sorts, sort)}
 ${table(
@@ -156,10 +159,10 @@ function cellsOf(
 ): Value[] {
   const partner = html`${linkTo(pathTo('partners', id), name)} ${code(id)}${disabled_at && mark('disabled')}`;
   if (counted === undefined) return [partner, ...Object.keys(sorts).map(() => '–')];
-  const peaks = listingNames.flatMap((listing) =>
-    totals[listing] === 0 && limits[listing] === undefined
+  const peaks = listings.flatMap(({ name: listing }) =>
+    totals[listing] === 0
       ? []
-      : html`${listing} ${totals[listing]} of ${limits[listing] ?? 'default'}<br>`,
+      : html`${listing} ${totals[listing]} ${limits[listing] ? `of ${limits[listing]}` : '(default)'}<br>`,
   );
   const { answers, limited, used } = totals;
   const chart = answers === 0 ? '' : sparkline(counted.starts, totals.hours);
@@ -169,7 +172,7 @@ function cellsOf(
     answers,
     percentOf(totals),
     limited,
-    peaks.length > 0 ? peaks : '–',
+    peaks.length > 0 ? peaks : answers === 0 ? '–' : 'not measured',
     time(used || undefined, 'never'),
   ];
 }

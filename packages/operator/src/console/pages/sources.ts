@@ -3,7 +3,7 @@ import { ingestBounds } from '@partner-network/common/bounds/operator';
 import type { ImportKind } from '@partner-network/store/port';
 import type { NamedEntry } from '../../operations/audit.ts';
 import { type Html, html } from '../html.ts';
-import { text } from '../parts.ts';
+import { text, time } from '../parts.ts';
 import type { Visit } from '../visit.ts';
 import { lineOutcomes, nameOfActor } from './sentences.ts';
 
@@ -77,17 +77,19 @@ export function bringer(entry: NamedEntry): Html {
 const hourMs = 3_600_000;
 
 /** Feeds that ended or fell silent in the last two days, and so batches that came every hour. */
-export function stoppedOf(lines: readonly Lines[], nowMs: number): Lines[] {
+export function stoppedOf(lines: readonly Lines[], nowMs: number): Html[] {
   const bySource = Map.groupBy(lines, ({ entry }) => sourceOf(entry));
   return [...bySource.values()].flatMap((own) => {
     const [last] = own as [Lines];
     const { action, details } = last.entry;
     const silentMs = nowMs - last.atMs;
     if (silentMs > 48 * hourMs) return [];
-    if (details.feed === 'end') return last;
+    const since = html`${bringer(last.entry)}. Its last entry (UTC): ${time(last.entry.at)}.`;
+    if (details.feed === 'end') return html`Ended: ${since}`;
     const isSilent = silentMs > ingestBounds.followAuditMs * 2;
     // The first batch and the end of its hour have an entry each.
     const isSteady = own.filter(({ atMs }) => atMs > last.atMs - 4 * hourMs).length > 3;
-    return isSilent && (details.feed !== undefined || (action.startsWith('batch') && isSteady)) ? last : [];
+    const isMissed = isSilent && (details.feed !== undefined || (action.startsWith('batch') && isSteady));
+    return isMissed ? html`Nothing more in the audit log: ${since}` : [];
   });
 }

@@ -7,7 +7,7 @@ import { pager, table, time } from '../parts.ts';
 import { chart, spanOf } from '../usage.ts';
 import type { Visit } from '../visit.ts';
 import { auditTable, numbersOf } from './sentences.ts';
-import { bringer, hasChanged, linesOf, mostEntries, totalOf } from './sources.ts';
+import { bringer, hasChanged, linesOf, mostEntries, stoppedOf, totalOf } from './sources.ts';
 
 /** The actions that the page "Data" lists. */
 const dataActions: readonly AuditAction[] = [
@@ -38,6 +38,7 @@ async function stateOf(visit: Visit, kind: ImportKind, nowMs: number) {
   );
   const inDay = counted.filter(({ from }) => from >= day.starts[0]!);
   return {
+    stopped: stoppedOf(lines, nowMs),
     row: [
       kind,
       last === undefined ? 'none in the audit log' : html`${time(last.at)} by ${bringer(last)}`,
@@ -51,6 +52,7 @@ async function stateOf(visit: Visit, kind: ImportKind, nowMs: number) {
 export async function dataPage(visit: Visit): Promise<Page> {
   const { call, query } = visit;
   const states = await Promise.all(kinds.map((kind) => stateOf(visit, kind, Date.now())));
+  const stopped = states.flatMap((state) => state.stopped);
   const { entries, cursor } = await call('listAudit', {
     query: { action: dataActions, cursor: query.cursor, limit: 50 },
   });
@@ -62,15 +64,16 @@ export async function dataPage(visit: Visit): Promise<Page> {
     title: 'Data',
     place: 'data',
     body: html`<h1>Data</h1>
+${stopped.map((said) => html`<p class="errors">${said}</p>`)}
+${stopped.length === 0 && html`<p>No feed and no hourly batches stopped in the last two days.</p>`}
 ${table(
   'State of the data',
-  ['Data', 'Last change (UTC)', 'Lines in the last hour', 'Last 24 hours'],
+  ['Data', 'Last known change (UTC)', 'Last hour, at least', 'Last 24 hours, at least'],
   states.map(({ row }) => row),
   '',
 )}
-<p class="hint">Counted from the audit log. A feed has an entry at its start, each hour and at its end. Of the
-batches of a key, the first one has an entry, and all of them once their hour is over. Lines count in the hour
-of their entry, so the newest may be missing. For lag and rates, see the dashboard.</p>
+<p class="hint">Counted in lines, from the audit log. Feeds and batches have an entry about once an hour, so
+the last change may be up to an hour newer, and lines may be missing. For lag and rates, see the dashboard.</p>
 <h2>Lines of the day</h2>
 <div class="charts">${states.map(({ chart }) => chart)}</div>
 <h2>Imports, feeds and batches</h2>

@@ -143,7 +143,7 @@ test('a history of 30 days goes on where it ended, and never counts twice', asyn
   assert.deepEqual(gap, []);
 });
 
-test('shows a refused key in the newest hour, and a receipt of each refusal and each answer with balances', async (t) => {
+test('shows a refused key in the newest hour, and a receipt of what leaves one', async (t) => {
   const store = openEmpty(t);
   await fillWithHistory(store, byTest, nowMs);
   const newest = await store.listUsage({ by: 'hour', since: toTime(nowMs), limit: 100 });

@@ -73,7 +73,8 @@ ${table(
   '',
 )}
 <p class="hint">Counted in lines, from the audit log. Feeds and batches have an entry about once an hour, so
-the last change may be up to an hour newer, and lines may be missing. For lag and rates, see the dashboard.</p>
+the last change may be up to an hour newer, and lines may be missing. For lag and rates, see the
+dashboard.</p>
 <h2>Lines of the day</h2>
 <div class="charts">${states.map(({ chart }) => chart)}</div>
 <h2>Imports, feeds and batches</h2>

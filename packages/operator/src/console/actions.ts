@@ -29,7 +29,9 @@ async function ofKey({ call, ids }: Visit): Promise<Subject> {
   const called = key.name !== undefined && html`<b>${text(key.name)}</b> `;
   const owner = html`partner <b>${text(partner.name)}</b> ${code(partner.id)}`;
   const name = html`Key ${called}${code(key.id)} of ${owner}, ends in …${key.last_four}`;
-  const says = key.last_used_at ? html`Last accepted use (UTC): ${time(key.last_used_at)}.` : 'No use of it was ever accepted.';
+  const says = key.last_used_at
+    ? html`Last accepted use (UTC): ${time(key.last_used_at)}.`
+    : 'No use of it was ever accepted.';
   return { name, back: pathTo('keys', key.id), partner, key, says };
 }
 

@@ -204,7 +204,7 @@ export interface NewestQuery<Position> {
 
 export interface AuditQuery
   extends NewestQuery<Pick<NumberedEntry, 'at' | 'seq'>>,
-    Partial<Record<'actor' | 'action' | 'target', string | undefined>> {}
+    Partial<Record<'actor' | 'action' | 'target' | 'partnerId' | 'customerId', string | undefined>> {}
 
 /** How far a reader of the audit log has come. Plain data, so that it can be kept. */
 export interface AuditPosition {

@@ -45,6 +45,8 @@ const questions: readonly [Question, index: string, sqlite?: string][] = [
   [(store) => store.listKeys('p7'), 'api_keys_of_partner'],
   [(store) => store.listAudit({ since: createdAt, after, limit: 50 }), 'audit_log_by_time'],
   [(store) => store.listAudit({ target: 't7', actor: 'a7', limit: 50 }), 'audit_log_of_target'],
+  [(store) => store.listAudit({ partnerId: 'p7', actor: 'a7', limit: 50 }), 'audit_log_of_partner'],
+  [(store) => store.listAudit({ customerId: 'c7', action: 'x7', after, limit: 9 }), 'audit_log_of_customer'],
   [(store) => store.listAudit({ actor: 'a7', action: 'x7', after, limit: 9 }), 'audit_log_of_actor'],
   [(store) => store.listAudit({ action: 'x7', until: at, limit: 50 }), 'audit_log_of_action'],
   [receipts({}), 'receipts_by_time', fromTheEnd],
@@ -112,7 +114,8 @@ test('Postgres answers the questions of operators by an index', async (t) => {
     select 'p' || n % 400, 'b' || n, 'B', 'r', now(), now() from generate_series(1, 10000) as n;
     alter table audit_log disable trigger audit_log_is_signed;
     insert into audit_log (at, actor, action, target, details)
-    select '2026-06-01Z'::timestamptz + n * interval '10 s', 'a' || n % 100, 'x' || n % 100, 't' || n, '{}'
+    select '2026-06-01Z'::timestamptz + n * interval '10 s', 'a' || n % 100, 'x' || n % 100, 't' || n,
+      json_build_object('partner_id', 'p' || n % 400, 'customer_id', 'c' || n)
     from generate_series(1, 10000) as n;
     insert into receipts (customer_id, at, request_id, partner_id, key_id, outcome)
     select 'c' || n % 1000, '2026-06-01Z'::timestamptz + n * interval '10 s', gen_random_uuid(),

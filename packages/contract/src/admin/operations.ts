@@ -249,7 +249,10 @@ export const adminOperations = {
   listAudit: list('/audit', 'entries', 'AuditEntry', 'List who changed what, newest first', {
     actor: filter('Only changes by this actor, by this person, or by keys with this name.', 256),
     action: filter('Only changes of this kind, such as `keys revoke`.', 64, 'keys revoke'),
-    target: filter('Only changes of this partner, key, grant or customer.', lengths.grantId),
+    target: filter(
+      'Only changes of this key or grant, or of this partner or customer with its keys and grants.',
+      lengths.grantId,
+    ),
     ...span('from this time on', 'before this time'),
   }),
   listReceipts: list('/receipts', 'receipts', 'Receipt', 'List who requested what, newest first', {

@@ -26,7 +26,7 @@ export const listAudit = onDatabase({
     target: optional(
       'ID',
       plainText(lengths.grantId),
-      'only changes of this partner, key, grant or customer',
+      'only changes of this key or grant, or of this partner or customer with its keys and grants',
     ),
     ...timeSpan('changes'),
     limit: limitFlag('changes'),
@@ -57,7 +57,7 @@ type Filters = Readonly<Partial<Record<'actor' | 'action' | 'target' | 'since', 
 
 /** Prints entries until a signal arrives. A lost database is waited for. */
 async function follow(store: Store, filters: Filters, output: Output): Promise<void> {
-  const { since, actor, ...wanted } = filters;
+  const { since, actor, action, target } = filters;
   const stop = new AbortController();
   const removeListener = onStop(() => stop.abort());
   const retry = createRetry({ stop, report: output.remark, what: 'The command' });
@@ -65,7 +65,9 @@ async function follow(store: Store, filters: Filters, output: Output): Promise<v
     const actors = actor === undefined ? undefined : actorsOf(actor, await retry(() => keyNames(store)));
     const isWanted = (entry: Entry) =>
       actors?.includes(entry.actor) !== false &&
-      (['action', 'target'] as const).every((name) => [undefined, entry[name]].includes(wanted[name]));
+      (action ?? entry.action) === entry.action &&
+      (target === undefined ||
+        [entry.target, entry.details.partner_id, entry.details.customer_id].includes(target));
     let position = await retry(() => store.auditPosition(since));
     while (!stop.signal.aborted) {
       const read = await retry(() => store.followAudit(position, commandLineBounds.listPage));

@@ -143,8 +143,8 @@ export const receiptFilters: Filters = {
 export const auditFilters: Filters = {
   target: {
     label: 'Target',
-    what: 'partner or key',
-    has: (visit, text) => isInAudit(visit, 'target', text),
+    what: 'partner, key or customer',
+    has: async (visit, text) => (await isInAudit(visit, 'target', text)) || isCustomer(visit.reads, text),
     records: async ({ reads }) => [await reads.listPartners(), await reads.listKeys(undefined)].flat(),
     suggestions: partnerNames,
   },

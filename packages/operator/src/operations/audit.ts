@@ -21,26 +21,33 @@ export async function keyNames({ listAdminKeys }: Pick<Store, 'listAdminKeys'>):
   return new Map(keys.map(({ id, name }) => [`admin-key:${id}`, name]));
 }
 
-/** The actors that a text means: an actor, an account of a person, or the name of administrative keys. */
+/** The actors that a text means: an actor, a person's account, or the id or name of administrative keys. */
 export function actorsOf(text: string, names: Names): string[] {
   const named = [...names].filter(([, name]) => name === text);
-  return [text, `person:${text}`, ...named.map(([actor]) => actor)];
+  return [text, `person:${text}`, `admin-key:${text}`, ...named.map(([actor]) => actor)];
 }
 
 interface NamedQuery extends Omit<AuditQuery, 'action'> {
   readonly actions: readonly (string | undefined)[];
 }
 
-/** A page of the log, newest first. Each actor and each action has its own place in an index. */
+/**
+ * A page of the log, newest first, with the changes of the keys and grants of a partner or a customer. Each
+ * actor, action and kind of target has its own place in an index.
+ */
 export async function listNamedAudit(
   store: Pick<Store, 'listAdminKeys' | 'listAudit'>,
-  { actor: asked, actions, ...query }: NamedQuery,
+  { actor: asked, actions, target, ...query }: NamedQuery,
 ): Promise<readonly (NamedEntry & NumberedEntry)[]> {
   const names = await keyNames(store);
   const actors = asked === undefined ? [undefined] : actorsOf(asked, names);
-  const queries = actors.flatMap((actor) => actions.map((action) => ({ ...query, actor, action })));
+  const targets = target === undefined ? [{}] : [{ target }, { partnerId: target }, { customerId: target }];
+  const queries = targets.flatMap((about) =>
+    actors.flatMap((actor) => actions.map((action) => ({ ...query, ...about, actor, action }))),
+  );
   const found = (await Promise.all(queries.map(store.listAudit))).flat();
-  const newest = queries.length === 1 ? found : found.toSorted(newestFirst).slice(0, query.limit);
+  const each = new Map(found.map((entry) => [entry.seq, entry])).values();
+  const newest = queries.length === 1 ? found : [...each].toSorted(newestFirst).slice(0, query.limit);
   return newest.map(({ seq, at, actor, ...entry }) => {
     const actor_name = names.get(actor);
     return { seq, at, actor, ...(actor_name !== undefined && { actor_name }), ...entry };

@@ -47,6 +47,27 @@ for (const engine of engines) {
     }
   });
 
+  test(`changes of a partner or customer include those of its keys and grants (${engine})`, async (t) => {
+    const { send, store } = await adminScene(t, engine);
+    for (const [action, target, details] of [
+      ['partners disable', 'P', { partner_id: 'P' }],
+      ['keys revoke', 'K', { partner_id: 'P' }],
+      ['grants revoke', 'G', { partner_id: 'P', customer_id: 'C' }],
+      ['grants revoke', 'C', { grants: ['H'] }],
+    ] as const)
+      await store.addAudit({ actor: 'admin-key:A', action }, target, details);
+    for (const [query, targets] of Object.entries({
+      'target=P': 'G K P',
+      'target=P&limit=2': 'G K',
+      'target=P&action=keys+revoke&actor=A': 'K',
+      'target=C': 'C G',
+      'target=G': 'G',
+    })) {
+      const { body } = await send(`/audit?${query}`);
+      assert.equal(body.entries.map(({ target }: Body) => target).join(' '), targets, query);
+    }
+  });
+
   test(`logs are filtered by time and by their fields (${engine})`, async (t) => {
     const { send, store } = await adminScene(t, engine);
     const receipts = [receiptAt(0), receiptAt(60_000, { outcome: 'GRANT_REVOKED', customer_id: 'zoe' })];

@@ -50,6 +50,7 @@ for (const engine of ['sqlite', 'postgres']) {
       'audit?actor=TESTER@test': /<td[^>]*>.*tester@test</,
       'audit?target=bluebird+travel': /partners\/%20blank|> blank</,
       'audit?target=shop': /KEY_SHOP/,
+      'audit?target=alice': /No change/,
       'audit?target=zenith&action=Keys+revoke': /No change/,
     };
     for (const [query, list] of Object.entries(taken)) {
@@ -70,7 +71,7 @@ for (const engine of ['sqlite', 'postgres']) {
       'receipts?outcome=GRANT_EXPIRE': 'No outcome is called GRANT_EXPIRE. GRANT_EXPIRED?',
       'receipts?operation=brand': 'No operation is called brand. brands?',
       'audit?actor=tester': 'No person or key is called tester. tester@test?',
-      'audit?target=blue': 'No partner or key is called blue. Bluebird Travel?',
+      'audit?target=blue': 'No partner, key or customer is called blue. Bluebird Travel?',
       'audit?action=customers+eras': 'No action is called customers eras. customers erase?',
       'audit?since=soon': 'Write a time in UTC such as 2026-01-31T08:00.',
       'audit?since=9999-01-01T00:00': 'From is in the future: choose an earlier time.',

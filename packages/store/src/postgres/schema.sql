@@ -247,6 +247,10 @@ CREATE INDEX audit_log_of_action ON public.audit_log USING btree (action, at, se
 
 CREATE INDEX audit_log_of_actor ON public.audit_log USING btree (actor, at, seq);
 
+CREATE INDEX audit_log_of_customer ON public.audit_log USING btree (((details ->> 'customer_id'::text)), at, seq);
+
+CREATE INDEX audit_log_of_partner ON public.audit_log USING btree (((details ->> 'partner_id'::text)), at, seq);
+
 CREATE INDEX audit_log_of_target ON public.audit_log USING btree (target, at, seq);
 
 CREATE TRIGGER audit_log_is_begun BEFORE INSERT ON public.audit_log FOR EACH STATEMENT EXECUTE FUNCTION audit_log_begins();

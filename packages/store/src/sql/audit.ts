@@ -61,9 +61,10 @@ export function createAuditLog({ rows }: Sql, { transactions, auditInRanges }: D
     addAudit: async (by, target, details) => {
       await rows(...changeStatement(by, target, details));
     },
-    listAudit: async ({ target, actor, action, since, until, after, limit }) => {
+    listAudit: async ({ target, partnerId, customerId, actor, action, since, until, after, limit }) => {
       const { values, parameter, add, addEqual, addSpan, text } = createConditions();
-      addEqual({ target, actor, action });
+      const related = { "details ->> 'customer_id'": customerId, "details ->> 'partner_id'": partnerId };
+      addEqual({ target, ...related, actor, action });
       addSpan(since, until);
       add(after?.at, (at) => `(at, seq) < (${at}, ${parameter(after!.seq)})`);
       const found = await rows(

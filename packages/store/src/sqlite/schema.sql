@@ -297,6 +297,10 @@ CREATE TABLE session_keys (
   created_at text not null check (created_at is strftime('%Y-%m-%dT%H:%M:%fZ', created_at, '+0 seconds'))
 ) strict;
 
+CREATE INDEX audit_log_of_partner on audit_log (details ->> 'partner_id', at, seq);
+
+CREATE INDEX audit_log_of_customer on audit_log (details ->> 'customer_id', at, seq);
+
 -- The file of receipts, beside the database.
 
 CREATE TABLE settings (

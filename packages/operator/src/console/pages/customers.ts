@@ -13,6 +13,7 @@ import { code, downloads, facts, idLink, linkTo, offers, pager, pathTo, text, ti
 import { grantTable, receiptTable } from '../tables.ts';
 import { leaveReceipts, listed, outcomeOf } from '../usage.ts';
 import { noteRefusal, type Visit } from '../visit.ts';
+import { auditTable } from './sentences.ts';
 
 export async function customerPage(visit: Visit): Promise<Page> {
   const { call, query, ids, reads } = visit;
@@ -23,6 +24,7 @@ export async function customerPage(visit: Visit): Promise<Page> {
   const { receipts, cursor: moreReceipts } = await call('listReceipts', {
     query: { customer_id, limit: 25, cursor: query.receipts },
   });
+  const { entries } = await call('listAudit', { query: { target: customer_id, limit: 10 } });
   const isErased = await reads.isErased(customer_id);
   const path = pathTo('customers', customer_id);
   const canRevoke = moreGrants !== undefined || grants.some(({ status }) => status === 'ACTIVE');
@@ -42,7 +44,10 @@ ${pager(path, query, 'grants', moreGrants)}
 <h2>Who read the balances?</h2>
 ${receipts.length > 0 && html`<p>All partners that asked. ${granted}</p>`}
 ${receiptTable(receipts, 'No receipt: no partner asked for the balances since receipts were last pruned.')}
-${pager(path, query, 'receipts', moreReceipts)}`,
+${pager(path, query, 'receipts', moreReceipts)}
+<h2>Changes</h2>
+${await auditTable(visit, entries, 'No change of this customer or a grant is in the audit log.')}
+<p>${linkTo('/console/audit', 'All changes of this customer', { target: customer_id })}</p>`,
   };
 }
 

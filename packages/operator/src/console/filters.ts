@@ -9,7 +9,7 @@ import type { OperationInput } from '../admin/request.ts';
 import { nameOf } from '../identity/account.ts';
 import { keyNames } from '../operations/audit.ts';
 import { type Html, html } from './html.ts';
-import { addressOf, pager, utcOf } from './parts.ts';
+import { addressOf, pager, text, utcOf } from './parts.ts';
 import type { Reads, Texts, Visit } from './visit.ts';
 
 /** A value that fits nothing: a sentence, and values that may be meant, by their labels. */
@@ -48,26 +48,34 @@ async function find(visit: Visit, filter: Filter, typed: string, chosen: Texts):
   for (const text of readingsOf(typed)) if (await has?.(visit, text, chosen)) return text;
   const all = (await records?.(visit, chosen)) ?? options;
   const asked = typed.trim();
-  const text = asked.toLowerCase();
   const exact = all.find(({ id }) => id === asked);
   if (exact !== undefined) return exact.id;
-  const found = all.map(({ id, name = id }) => {
-    return { id, label: name, words: [name, id, ...name.split(' ')].map((word) => word.toLowerCase()) };
-  });
-  const called = found.filter(({ words }) => words[0] === text);
-  if (called.length === 1) return called[0]!.id;
+  const { called, similar, isNear } = meantBy(asked, all);
+  const meant = called.length > 0 ? called : similar;
+  if (meant.length === 1 && !isNear) return meant[0]!.id;
   const shown = echo(asked, 128);
-  if (called.length > 1) {
-    const choices = called.slice(0, 20).map(({ id }) => [id, id] as const);
-    return { says: `${called.length} have the name ${shown}:`, choices };
-  }
-  let similar = found.filter(({ words }) => words.slice(0, 2).some((word) => word.includes(text)));
-  if (similar.length === 0) {
-    const near = suggest(text, [...new Set(found.flatMap(({ words }) => words))]);
-    similar = found.filter(({ words }) => words.includes(near ?? ''));
-  }
-  const choices = similar.slice(0, 5).map(({ id, label }) => [label, id] as const);
+  const choices = meant.slice(0, called.length > 0 ? 20 : 5).map((each) => [labelOf(each), each.id] as const);
+  if (called.length > 0) return { says: `${called.length} have the name ${shown}:`, choices };
   return { says: `No ${what} is called ${shown}.`, choices };
+}
+
+/** A name with its id, because several may have the name. */
+export const labelOf = ({ id, name = id }: Named): string => (name === id ? id : `${name} (${id})`);
+
+/** The records with this name, and those whose name or id contains the text, or else is near to it. */
+export function meantBy(asked: string, all: readonly Named[]) {
+  const text = asked.toLowerCase();
+  const found = all.map((record) => {
+    const { id, name = id } = record;
+    return { record, words: [name, id, ...name.split(' ')].map((word) => word.toLowerCase()) };
+  });
+  const those = (isMeant: (words: readonly string[]) => boolean) =>
+    found.filter(({ words }) => isMeant(words)).map(({ record }) => record);
+  const called = those(([name]) => name === text);
+  const similar = those((words) => words.slice(0, 2).some((word) => word.includes(text)));
+  if (similar.length > 0) return { called, similar };
+  const near = suggest(text, [...new Set(found.flatMap(({ words }) => words))]);
+  return { called, similar: near === undefined ? [] : those((words) => words.includes(near)), isNear: true };
 }
 
 /** Whether a grant, a receipt or an erasure is of this customer. */
@@ -203,7 +211,9 @@ export async function filteredList(
     const choices = problem?.choices?.map(
       ([label, value]) => html` <a href="${addressOf(path, { ...query, [name]: value })}">${label}</a>?`,
     );
+    const isOther = typeof found === 'string' && !(name in span) && found !== typed;
     fields.push(html`<div>${await fieldOf(visit, name, filter, typed, problem !== undefined)}
+${isOther && html`<p class="hint">${text(found)}</p>`}
 ${problem && html`<p class="wrong" id="wrong-${name}">${problem.says}${choices}</p>`}</div>\n`);
   }
   const spans = Object.entries(presets).map(([name, [label]]) => {

@@ -4,7 +4,7 @@ import { echo, isCleanText } from '@partner-network/common/text';
 import { keyPrefixPattern } from '@partner-network/contract/environments';
 import { receiptOfRequest } from '../../admin/lists.ts';
 import { notFound } from '../../admin/refusals.ts';
-import { isCustomer, isInAudit, type Named } from '../filters.ts';
+import { isCustomer, isInAudit, labelOf, meantBy, type Named } from '../filters.ts';
 import { type Html, html } from '../html.ts';
 import { tokenField } from '../layout.ts';
 import { addressOf, isPage, linkTo, pathTo, plural, table, text } from '../parts.ts';
@@ -21,7 +21,7 @@ const mostHits = 50;
 export async function search(visit: Visit): Promise<Outcome> {
   const typed = visit.form.get('id') ?? '';
   // People paste ids with spaces. But an id may begin or end with one, or be nothing else.
-  let asked = typed.trim() || typed;
+  let asked = typed.trim().replace(/^X-Request-Id:\s*/i, '') || typed;
   if (keyLike.test(asked)) {
     const { key } = await visit.call('findKey', { body: { key: asked } });
     return { to: pathTo('keys', key.id) };
@@ -30,11 +30,12 @@ export async function search(visit: Visit): Promise<Outcome> {
   let exact = await exactHits(visit, typed);
   if (exact.length > 0) asked = typed;
   else if (asked !== typed) exact = await exactHits(visit, asked);
-  const hits = [...exact, ...(await namedHits(visit, asked))];
-  const [only] = exact.length === 1 || hits.length === 1 ? hits : [];
+  const { named, isNear } = await namedHits(visit, asked);
+  const hits = [...exact, ...(isNear && exact.length > 0 ? [] : named)];
+  const [only] = exact.length === 1 || (hits.length === 1 && !isNear) ? hits : [];
   if (only !== undefined && isPage(only[2])) return { to: only[2] };
   // Its page says which log to search.
-  if (hits.length === 0 && isRequestId(asked)) return { to: pathTo('requests', asked) };
+  if (exact.length === 0 && isRequestId(asked)) return { to: pathTo('requests', asked) };
   const from = Number(visit.form.get('from')) || 0;
   const shown = hits.slice(from, from + mostHits);
   const rows = shown.map(([kind, label, path]) => [kind, linkTo(path, label)]);
@@ -47,6 +48,7 @@ ${
   html`<p class="hint">${from + 1} to ${from + shown.length} of ${plural(hits.length, 'hit')} are shown.
 A longer part of a name finds fewer.</p>`
 }
+${isNear && exact.length === 0 && hits.length > 0 && html`<p>Nothing has this id or name. Similar:</p>`}
 ${table(
   'Hits',
   ['What', 'Name or id'],
@@ -88,17 +90,16 @@ async function exactHits(visit: Visit, id: string): Promise<Hit[]> {
   return hits.filter((found) => found !== undefined && found !== false);
 }
 
-/** The other partners and keys whose name contains the text. Those with this very name come first. */
-async function namedHits({ reads }: Visit, asked: string): Promise<Hit[]> {
-  const text = asked.toLowerCase();
-  const isNamed = ({ id, name }: Named) => id !== asked && name?.toLowerCase().includes(text);
-  const partners = (await reads.listPartners()).filter(isNamed).map((partner) => hitOf('Partner', partner));
-  const keys = (await reads.listKeys(undefined)).filter(isNamed).map((key) => hitOf('Key', key));
-  const isSame = ([, label]: Hit) => Number(label.toLowerCase() === text);
-  return [...partners, ...keys].toSorted((one, other) => isSame(other) - isSame(one));
+/** The other partners and keys that may be meant. Those with this very name come first. */
+async function namedHits({ reads }: Visit, asked: string): Promise<{ named: Hit[]; isNear?: boolean }> {
+  const partners: readonly Named[] = await reads.listPartners();
+  const all = [...partners, ...(await reads.listKeys(undefined))];
+  const { called, similar, ...how } = meantBy(asked, all);
+  const others = [...new Set([...called, ...similar])].filter(({ id }) => id !== asked);
+  return { named: others.map((each) => hitOf('partner_id' in each ? 'Key' : 'Partner', each)), ...how };
 }
 
 const hit = (...parts: Hit): Hit => parts;
 
-const hitOf = (kind: 'Partner' | 'Key', { id, name = id }: Named): Hit =>
-  hit(kind, name, pathTo(`${kind.toLowerCase()}s`, id));
+const hitOf = (kind: 'Partner' | 'Key', named: Named): Hit =>
+  hit(kind, labelOf(named), pathTo(`${kind.toLowerCase()}s`, named.id));

@@ -221,8 +221,9 @@ ${problem && html`<p class="wrong" id="wrong-${name}">${problem.says}${choices}<
     return html`<button name="span" value="${name}"${isCurrent}>${label}</button>\n`;
   });
   // The Enter key presses the first button.
-  const form = html`<form class="filters" method="get" action="${path}">${fields}<button>Filter</button>
-<a href="${path}">Remove filters</a><p class="actions">${spans}</p></form>`;
+  const form = html`<details class="filtering"${isWrong && html` open`}><summary>Filters</summary>
+<form class="filters" method="get" action="${path}">${fields}<button>Filter</button>
+<a href="${path}">Remove filters</a><p class="actions">${spans}</p></form></details>`;
   if (isWrong) {
     visit.exchange.status = 400;
     return html`${form}<p class="errors" role="alert">Nothing is listed: correct what is marked.</p>`;

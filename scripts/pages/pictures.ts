@@ -60,7 +60,7 @@ async function takePicturesOfConsole(page: Page, address: string): Promise<void>
   await page.getByLabel('From (UTC)').fill(minuteOf(newest));
   await page.getByLabel('Before (UTC)').fill(minuteOf(newest + 60_000));
   await press('button', 'Filter');
-  await keep(page, 'receipts', 460);
+  await keep(page, 'receipts', 640);
 
   await press('link', 'KEY_NORTHWIND_BRANDS');
   await press('link', 'Revoke');
@@ -72,7 +72,7 @@ async function takePicturesOfConsole(page: Page, address: string): Promise<void>
   await keep(page, 'customer', 520);
 
   await page.goto(`${address}/audit`);
-  await keep(page, 'audit', 440);
+  await keep(page, 'audit', 500);
 }
 
 /** A time as the field of a browser takes it. */

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { pageSize } from '@partner-network/contract/limits';
 import { keptReasons, type Verdict } from '@partner-network/service/rehearsals/scenarios';
 
@@ -42,7 +42,8 @@ function recordsOfWalk({ promises, requests }: Verdict, records: number): number
 function judgeCount(resultFile: string, walk: number): Pick<Promised, 'verdict' | 'reason'> | undefined {
   let counted: unknown;
   try {
-    counted = JSON.parse(readFileSync(resultFile, 'utf8')).records;
+    // Reading a named pipe that nobody writes to would never end.
+    if (statSync(resultFile).isFile()) counted = JSON.parse(readFileSync(resultFile, 'utf8')).records;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
   }

@@ -93,13 +93,15 @@ export const rehearse = command({
       for (const [index, { variables, resultFile, verdict }] of queue) {
         ending.signal.throwIfAborted();
         const signal = AbortSignal.any([ending.signal, AbortSignal.timeout(timeout * 1_000)]);
-        // Without the file of another key, which a partner's own program may prefer.
-        const { PARTNER_NETWORK_API_KEY_FILE: _, ...own } = process.env;
+        // Without the file of another key, which a program may prefer, and without our own compiled code.
+        const { PARTNER_NETWORK_API_KEY_FILE: _, NODE_COMPILE_CACHE: __, ...own } = process.env;
         const env = { ...own, ...variables, REHEARSAL_RESULT: resultFile };
         const ended = await runProgram(program, env, signal, verbose);
         ending.signal.throwIfAborted();
-        results[index] = { ...ended, ...finalVerdict(await verdict(), resultFile, rehearsedRecords) };
-        if (process.stderr.isTTY) output.remark(`${results[index].scenario}: done.`);
+        const result = { ...ended, ...finalVerdict(await verdict(), resultFile, rehearsedRecords) };
+        results[index] = result;
+        if (process.stderr.isTTY)
+          output.remark(`${result.scenario}: ${isPassed(result) ? 'passed' : 'failed'}.`);
       }
     }
     await Promise.all(Array.from({ length: bounds.rehearsedAtOnce }, work)).finally(() => ending.abort());
@@ -170,9 +172,12 @@ function lastLine(output: string): string {
 /** How a program ended in one scenario, and what the sandbox says about it. */
 type Result = Awaited<ReturnType<typeof runProgram>> & Verdict;
 
+const isPassed = ({ promises }: Result) => promises.every(({ verdict }) => verdict === 'kept');
+
 /** A table with the promises that are not kept below each scenario, and the same in other forms. */
 function reportOf(listing: ListingName, results: readonly Result[]) {
-  const judged = results.map(({ promises, ...result }) => {
+  const judged = results.map((result) => {
+    const { promises } = result;
     const unkept = promises.filter(({ verdict }) => verdict !== 'kept');
     // Promises with the same reason share a line.
     const alike = Object.values(Object.groupBy(unkept, ({ reason }) => reason));
@@ -180,7 +185,7 @@ function reportOf(listing: ListingName, results: readonly Result[]) {
       const names = group.map(({ name }) => name).join(', ');
       return `${group[0]!.verdict}: ${names}. ${group[0]!.reason}`;
     });
-    return { ...result, promises, broken, passed: broken.length === 0 };
+    return { ...result, broken, passed: isPassed(result) };
   });
   const failed = judged.filter(({ passed }) => !passed);
   const [heading, ...rows] = table(judged, {
@@ -195,6 +200,7 @@ function reportOf(listing: ListingName, results: readonly Result[]) {
     return { group: `rehearse.${listing}`, name, seconds, failure: broken.join('\n') || undefined };
   });
   const count = `Failed: ${failed.length} of ${results.length} scenarios.`;
+  if (failed.length === 0) lines.push(`Passed: ${results.length} of ${results.length} scenarios.`);
   const remedy = `See all output of one with --verbose --scenario ${failed[0]?.scenario}.`;
   const shown = judged.map(({ scenario, passed, promises }) => ({ scenario, passed, promises }));
   return {

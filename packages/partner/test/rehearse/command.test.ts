@@ -57,9 +57,10 @@ test('exits 0 if the program keeps every promise, and prints a table', async (t)
   const rows = stdout.trimEnd().split('\n');
   assert.match(rows[0]!, /^SCENARIO +RESULT +REQUESTS +SECONDS$/);
   assert.deepEqual(
-    rows.slice(1).map((row) => row.split(/ +/).slice(0, 2)),
+    rows.slice(1, -1).map((row) => row.split(/ +/).slice(0, 2)),
     names.map((name) => [name, 'passed']),
   );
+  assert.equal(rows.at(-1), 'Passed: 2 of 2 scenarios.');
 });
 
 test('exits 1 if promises are not kept, with JSON, JUnit and the end of the output', needsCurl, async (t) => {
@@ -140,14 +141,14 @@ test('a program that counts records again after a restarted walk breaks a promis
 });
 
 /** Runs the command in this process. Resolves to what it printed, or rejects with its error. */
-async function inside(words: readonly string[]): Promise<string> {
+async function inside(words: readonly string[], remark = (_: string) => {}): Promise<string> {
   const { values, arguments: program, problems } = parseLine(rehearse, ['--scenario', 'steady', ...words]);
   if (problems.length > 0) throw new OperatorError(problems.join(' '), { exitStatus: exitUsage });
   let printed = '';
   const answer = (text: string) => {
     printed += text;
   };
-  await rehearse.run(values, program, { answer, write: async (text) => answer(text), remark: () => {} });
+  await rehearse.run(values, program, { answer, write: async (text) => answer(text), remark });
   return printed;
 }
 
@@ -160,18 +161,39 @@ test('exits 3 if the program cannot be started or sends no request, and says wha
     exitStatus: 3,
     message: /EACCES\. Check its name, or give its path\./,
   });
-  // The file of another key would be a second setting.
+  // The file of another key would be a second setting, and compiled code is kept for the command alone.
   process.env.PARTNER_NETWORK_API_KEY_FILE = 'file';
-  const program = 'console.log("done", process.env.PARTNER_NETWORK_API_KEY_FILE)';
+  const { NODE_COMPILE_CACHE: cache = '' } = process.env;
+  process.env.NODE_COMPILE_CACHE = 'folder';
+  const names = '{ PARTNER_NETWORK_API_KEY_FILE: a, NODE_COMPILE_CACHE: b }';
+  const program = `const ${names} = process.env; console.log("done", a, b)`;
   await assert.rejects(inside(['--', process.execPath, '-e', program]), {
     exitStatus: 3,
     message: [
       'No request with the key arrived at the base URL: the command exited with status 0 and printed last:',
-      'done undefined',
+      'done undefined undefined',
       'It must use PARTNER_NETWORK_BASE_URL, PARTNER_NETWORK_API_KEY, and add paths such as /brands to the whole base URL.',
     ].join('\n'),
   });
   delete process.env.PARTNER_NETWORK_API_KEY_FILE;
+  process.env.NODE_COMPILE_CACHE = cache;
+});
+
+test('on a terminal it says how each scenario ended, as soon as it ends', async (t) => {
+  const { isTTY } = process.stderr;
+  process.stderr.isTTY = true;
+  t.after(() => {
+    process.stderr.isTTY = isTTY;
+  });
+  const said: string[] = [];
+  const program = `const { PARTNER_NETWORK_API_KEY: key, PARTNER_NETWORK_BASE_URL: base } = process.env;
+    await fetch(base + '/brands', { headers: { authorization: 'Bearer ' + key } });`;
+  const words = ['--', process.execPath, '--input-type=module', '-e', program];
+  await assert.rejects(
+    inside(words, (text) => said.push(text)),
+    { message: /^Failed: 1 of 1 scenarios\./ },
+  );
+  assert.equal(said[0], 'steady: failed.');
 });
 
 for (const [words, message] of [

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -56,6 +57,9 @@ test('the number of records is judged if the program wrote one, and the walk cam
     const expected = isKept ? [] : ['broken counted-each-record-once'];
     assert.deepEqual(broken(finalVerdict(complete, file, 350)), expected, text);
   }
+  const pipe = join(folder, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  assert.deepEqual(broken(finalVerdict(complete, pipe, 350)), ['broken counted-each-record-once']);
   const early = finalVerdict(verdictOf('steady', false), file, 350);
   assert.deepEqual(broken(early), ['broken reached-the-last-page'], 'a walk that broke off is not counted');
 });

@@ -14,6 +14,7 @@ export function createList<ListParams extends object, Page extends PageOf<Page>,
   settings: Settings,
   name: string,
   ratePerSecond: number,
+  defaults: Params = {},
 ): (params?: ListParams, options?: CallOptions) => PageList<Page, Item> {
   const take = createPace(ratePerSecond || Infinity);
 
@@ -32,7 +33,8 @@ export function createList<ListParams extends object, Page extends PageOf<Page>,
   return (params, options) => {
     const { signal, timeoutMs, maxRetries } = checkCall(options, settings);
     // A copy, because the caller may change its object before the list is awaited and the request sent.
-    const given: Params = { ...params };
+    const given: Record<string, unknown> = { ...params };
+    for (const [field, value] of Object.entries(defaults)) given[field] ??= value;
     // Its stack names the caller's line, which is lost after the first await. Takes about 6 µs.
     const caller = new Error();
     async function request(query: Params): Promise<Answer> {

@@ -22,10 +22,8 @@ export interface BalancesPage extends PageOf<BalancesPage> {
  * ```ts
  * import { PartnerNetwork } from '@partner-network/client';
  *
- * const network = new PartnerNetwork({
- *   apiKey: process.env.PARTNER_NETWORK_API_KEY ?? '',
- *   baseUrl: process.env.PARTNER_NETWORK_BASE_URL ?? '',
- * });
+ * // Reads PARTNER_NETWORK_API_KEY and PARTNER_NETWORK_BASE_URL.
+ * const network = new PartnerNetwork();
  * const { brands } = await network.brands.list({ reference_id: 'shop-17' });
  * console.log(brands[0]?.name);
  * ```
@@ -54,8 +52,7 @@ export class PartnerNetwork {
      *
      * @example
      * ```ts
-     * const customer = { customer_id: 'CUSTOMER_1003', type: 'CHECKING' } as const;
-     * const { balances } = await network.balances.list(customer);
+     * const { balances } = await network.balances.list({ customer_id: 'CUSTOMER_1003' });
      * for (const { amount, currency } of balances) console.log(amount, currency);
      * ```
      */
@@ -63,11 +60,11 @@ export class PartnerNetwork {
   };
 
   /** Throws a `PartnerNetworkError` if an option is missing, invalid or unknown. It sends no request. */
-  constructor(options: PartnerNetworkOptions) {
+  constructor(options?: PartnerNetworkOptions) {
     const settings = checkOptions(options);
     const { maxRate } = settings;
     // The service's limits: 50 brand requests per second, and no limit for balances. A test compares them.
     this.brands = { list: createList(settings, 'brands', maxRate ?? 50) };
-    this.balances = { list: createList(settings, 'balances', maxRate ?? 0) };
+    this.balances = { list: createList(settings, 'balances', maxRate ?? 0, { type: 'CHECKING' }) };
   }
 }

@@ -1,15 +1,13 @@
 import { PartnerNetworkError } from './errors.ts';
 
 /**
- * Options of a client. Only `apiKey` and `baseUrl` are required.
+ * Options of a client. All are optional where the environment has the key and the base URL.
  *
  * @example Log each attempt, and use half of the rate limit
  * ```ts
  * import { PartnerNetwork } from '@partner-network/client';
  *
  * const observed = new PartnerNetwork({
- *   apiKey: process.env.PARTNER_NETWORK_API_KEY ?? '',
- *   baseUrl: process.env.PARTNER_NETWORK_BASE_URL ?? '',
  *   maxRate: 25,
  *   onResponse: ({ status, attempt }) => console.log(status, attempt),
  * });
@@ -17,10 +15,13 @@ import { PartnerNetworkError } from './errors.ts';
  * ```
  */
 export interface PartnerNetworkOptions {
-  /** Your API key: `pn_live_…` for production, `pn_test_…` for the sandbox. */
-  readonly apiKey: string;
-  /** The base URL of the service. It ends in `/network/v1`. */
-  readonly baseUrl: string;
+  /**
+   * Your API key: `pn_live_…` for production, `pn_test_…` for the sandbox. Default: the variable
+   * PARTNER_NETWORK_API_KEY of the environment, where there is one.
+   */
+  readonly apiKey?: string | undefined;
+  /** The base URL of the service. It ends in `/network/v1`. Default: PARTNER_NETWORK_BASE_URL. */
+  readonly baseUrl?: string | undefined;
   /** Timeout of one attempt, including its whole response, in milliseconds. Default: 10,000. */
   readonly timeoutMs?: number | undefined;
   /** Retries after the first attempt of a request, 0 to 100. Default: 3. */
@@ -80,13 +81,13 @@ const boundNames = Object.keys(defaults);
 export type Settings = ReturnType<typeof checkOptions>;
 
 /** Checks at run time what the types say, for callers in JavaScript. Null counts as absent. */
-export function checkOptions(options: PartnerNetworkOptions) {
+export function checkOptions(options: PartnerNetworkOptions | undefined) {
   const given = options ?? {};
   checkNames(given, ['apiKey', 'baseUrl', ...boundNames, 'maxRate', 'fetch', 'onRequest', 'onResponse']);
   const maxRate = given.maxRate ?? undefined;
   return {
-    apiKey: checkKey(given.apiKey),
-    baseUrl: checkBaseUrl(given.baseUrl),
+    apiKey: checkKey(present('apiKey', given.apiKey, 'PARTNER_NETWORK_API_KEY')),
+    baseUrl: checkBaseUrl(present('baseUrl', given.baseUrl, 'PARTNER_NETWORK_BASE_URL')),
     ...checkBounds(given, defaults),
     maxRate: maxRate === undefined ? undefined : checkWhole('maxRate', maxRate, 0, 1_000_000),
     fetch: checkFunction('fetch', given.fetch),
@@ -133,24 +134,29 @@ function checkFunction<T>(name: string, value: T): T {
   throw new PartnerNetworkError(`${name} must be a function.`);
 }
 
-/** An unset environment variable is the usual cause of an empty value. */
-function checkPresent(name: string, value: string): void {
-  if ((value ?? '') !== '') return;
-  throw new PartnerNetworkError(
-    `${name} is empty. If it comes from an environment variable, set that variable.`,
-  );
+/** The option, or else the variable. */
+function present(name: string, value: string | undefined, variable: string): string {
+  const text = value ?? variables()?.[variable] ?? '';
+  if (text !== '') return text;
+  throw new PartnerNetworkError(`${name} is empty. Pass it, or set the variable ${variable}.`);
+}
+
+/**
+ * The environment, which a browser does not have. A bundler would replace `process.env.NAME` by its value,
+ * and so write the key into the program of a page.
+ */
+function variables(): Readonly<Record<string, string | undefined>> | undefined {
+  return (globalThis as { process?: { env?: Readonly<Record<string, string | undefined>> } }).process?.env;
 }
 
 /** Rejects a key that is not a valid header value, without repeating it. */
 function checkKey(apiKey: string): string {
-  checkPresent('apiKey', apiKey);
   if (typeof apiKey === 'string' && /^[\x21-\x7e]+$/.test(apiKey)) return apiKey;
   throw new PartnerNetworkError('apiKey must be a complete API key, without spaces or line breaks.');
 }
 
 /** The address without a trailing slash. The error does not repeat it: it may contain a key. */
 function checkBaseUrl(baseUrl: string): string {
-  checkPresent('baseUrl', baseUrl);
   try {
     const url = new URL(baseUrl);
     const isPlain = !/[?#]/.test(baseUrl) && url.username + url.password === '';

@@ -61,8 +61,8 @@ export interface ListBrandsParams extends PageParams {
 export interface ListBalancesParams extends PageParams {
   /** Customer whose balances are listed. */
   readonly customer_id: string;
-  /** Type of balances to list. */
-  readonly type: 'CHECKING';
+  /** Type of balances to list. Default: CHECKING, the only one. */
+  readonly type?: 'CHECKING' | undefined;
   /** Grant that authorizes the request. Default: any of your active grants for this customer. */
   readonly grant_id?: string | undefined;
 }

@@ -23,9 +23,13 @@ const noNumbers = [-1, 0.5, Number.NaN, Infinity, 2 ** 31, '5'];
 
 /** Values of an option of the client, and what is said about each. A key or an address is not repeated. */
 const refused: readonly (readonly [name: string, values: readonly unknown[], message: RegExp])[] = [
-  ['apiKey', [undefined, null, ''], /^apiKey is empty\. .* set that variable\.$/],
+  [
+    'apiKey',
+    [undefined, null, ''],
+    /^apiKey is empty\. Pass it, or set the variable PARTNER_NETWORK_API_KEY\.$/,
+  ],
   ['apiKey', noKeys, /^apiKey must be a complete API key, without spaces or line breaks\.$/],
-  ['baseUrl', [undefined, null, ''], /^baseUrl is empty\. .* set that variable\.$/],
+  ['baseUrl', [undefined, null, ''], /^baseUrl is empty\. .* PARTNER_NETWORK_BASE_URL\.$/],
   ['baseUrl', [...noUrls, ...notPlain, ...withMore], noBaseUrl],
   ['timeoutMs', [...noNumbers, 0], /^timeoutMs must be a whole number from 1 to 2147483647\.$/],
   ['maxRetries', noNumbers, /^maxRetries must be a whole number from 0 to 100\.$/],
@@ -177,4 +181,38 @@ test('an option of a call overrides the option of the client', async (t) => {
   const error = await rejectionOf(network.brands.list({}, { timeoutMs: 1, maxRetries: 0 }));
   assert.match(String(error), /^TimeoutError: .* within 1 ms\.$/);
   assert.equal(fetch.mock.callCount(), 1);
+});
+
+test('reads the key and the base URL from the environment, where there is one', async (t) => {
+  const { process } = globalThis;
+  t.after(() => {
+    globalThis.process = process;
+  });
+  const sent: string[] = [];
+  const fetch = async (url: string, { headers }: RequestInit) => {
+    sent.push(url, new Headers(headers).get('authorization')!);
+    return Response.json({ brands: [], balances: [] });
+  };
+  const env = { PARTNER_NETWORK_API_KEY: 'pn_test_y', PARTNER_NETWORK_BASE_URL: 'http://127.0.0.1/v1' };
+  globalThis.process = { ...process, env };
+  await new PartnerNetwork({ fetch }).brands.list();
+  await new PartnerNetwork({ fetch, ...good }).balances.list({ customer_id: 'C', type: undefined });
+  assert.deepEqual(sent, [
+    'http://127.0.0.1/v1/brands',
+    'Bearer pn_test_y',
+    `${good.baseUrl}/balances?customer_id=C&type=CHECKING`,
+    'Bearer pn_test_x',
+  ]);
+  // A page has no process, and a bundler may give it one without an environment.
+  for (const other of [undefined, {}]) {
+    Object.assign(globalThis, { process: other });
+    let said: unknown;
+    try {
+      new PartnerNetwork();
+    } catch (error) {
+      said = error;
+    }
+    globalThis.process = process;
+    assert.match(String(said), /^PartnerNetworkError: apiKey is empty\./);
+  }
 });

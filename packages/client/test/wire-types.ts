@@ -62,7 +62,8 @@ export type Claims = [
   Holds<Same<Omit<BrandsPage, 'next'>, CursorOfPage & { brands: Brand[] }>>,
   Holds<Same<Omit<BalancesPage, 'next'>, CursorOfPage & { balances: Balance[] }>>,
   Holds<Same<ListBrandsParams, Given<typeof listBrands.parameters>>>,
-  Holds<Same<ListBalancesParams, Given<typeof listBalances.parameters>>>,
+  // The client sends the only type if none is given.
+  Holds<Same<ListBalancesParams & { type: 'CHECKING' }, Given<typeof listBalances.parameters>>>,
   Holds<Same<Parameters<PartnerNetwork['brands']['list']>[0], ListBrandsParams | undefined>>,
   Holds<Same<Parameters<PartnerNetwork['balances']['list']>[0], ListBalancesParams>>,
   Holds<Same<ErrorCategory, (typeof contract.errorCategories)[number]>>,

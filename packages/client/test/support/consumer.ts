@@ -66,5 +66,6 @@ network.balances.list({ type: 'CHECKING' });
 network.brands.list({ reference: 'shop-17' });
 // @ts-expect-error a page is not a list of brands
 export const brands = (page: BrandsPage): readonly Brand[] => page;
-// @ts-expect-error no key
-new PartnerNetwork({ baseUrl: '' });
+new PartnerNetwork().balances.list({ customer_id: 'CUSTOMER_1' });
+// @ts-expect-error an unknown option
+new PartnerNetwork({ key: '' });

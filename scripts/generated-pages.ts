@@ -2,17 +2,19 @@
 import { writeFileSync } from 'node:fs';
 import { capacityPage } from '../checks/bench/capacity/plan.ts';
 import { adminOpenApiText, openApiText } from './openapi.ts';
+import { clientTypes } from './pages/client-types.ts';
 import { commandsPage } from './pages/commands.ts';
 import { errorsPage } from './pages/errors.ts';
 import { importCodesPage } from './pages/import-codes.ts';
 import { metricsPage } from './pages/metrics.ts';
 import { postmanCollection } from './pages/postman.ts';
+import { pythonMetadata } from './pages/python-metadata.ts';
 import { settingsPage } from './pages/settings.ts';
 import { writeSchemas } from './schema-dump.ts';
 
 const docs = new URL('../docs/', import.meta.url);
 
-/** The path of each page within docs/, and its current text. */
+/** The path of each file from docs/, and its current text. */
 const pages: Readonly<Record<string, () => string | Promise<string>>> = {
   'openapi.json': openApiText,
   'admin-openapi.json': adminOpenApiText,
@@ -23,6 +25,8 @@ const pages: Readonly<Record<string, () => string | Promise<string>>> = {
   'reference/operators/commands.md': commandsPage,
   'reference/operators/import-codes.md': importCodesPage,
   'reference/operators/metrics.md': metricsPage,
+  '../packages/client/types/index.d.ts': clientTypes,
+  '../clients/python/dist-info/METADATA': pythonMetadata,
 };
 
 export const generatedPages = Object.entries(pages).map(([path, text]) => ({

@@ -7,7 +7,7 @@ import { slugOf } from '../packages/service/src/reference/guides.ts';
 import { files, proseOf, read, root, sources } from './sources.ts';
 
 /** Files that people write. */
-const written = sources.filter((file) => !file.endsWith('/schema.sql'));
+const written = sources.filter((file) => !/\/schema\.sql$|^packages\/client\/types\//.test(file));
 
 test('no source file is longer than 300 lines, and no line longer than 110 columns', () => {
   const overlong = written.flatMap((file) => {

@@ -23,6 +23,7 @@ const floors: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['listings.ts'],
     ['tracing'],
     ['settings.ts'],
+    ['site'],
     ['reference'],
     ['serve'],
     ['rehearsals'],

@@ -16,7 +16,7 @@ import {
 import { stripTypeScriptTypes } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { buildClientPackages } from './clients.ts';
+import { clientFiles } from '../../packages/service/src/site/clients.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const published = 'packages/partner-network';
@@ -32,7 +32,6 @@ const read = [
   'packages/operator/assets/*.{css,js}',
   'packages/service/assets/*.png',
   'packages/service/assets/reference/*.{br,css,html,js,json,svg,txt}',
-  'packages/service/assets/clients/*.{tgz,whl}',
   '{packages/client,clients/python}/README.md',
   'docs/*/partners/*.{md,json}',
   'deploy/*.{service,socket,timer}',
@@ -42,13 +41,16 @@ const read = [
  * Makes the folder contain the package and nothing else. Replaces only files that differ, each in one step,
  * because tests may pack the same sources at the same time.
  */
-export function buildServer(folder: string): void {
+export async function buildServer(folder: string): Promise<void> {
   const files = new Map<string, string | Buffer>();
   for (const file of globSync(sources, { cwd: root })) {
     files.set(join(folder, file.replace(/\.ts$/, '.js')), javascriptOf(file));
   }
   for (const file of read.flatMap((pattern) => globSync(pattern, { cwd: root }))) {
     files.set(join(folder, file), readFileSync(join(root, file)));
+  }
+  for (const { name, content } of clientFiles()) {
+    files.set(join(folder, 'packages/service/assets/clients', name), await content());
   }
   const manifest = readFileSync(join(root, published, 'package.json'), 'utf8');
   const { type, version, peerDependencies } = JSON.parse(manifest);
@@ -87,7 +89,4 @@ function javascriptOf(file: string): string {
     });
 }
 
-if (import.meta.main) {
-  await buildClientPackages();
-  buildServer(join(root, published, 'dist'));
-}
+if (import.meta.main) await buildServer(join(root, published, 'dist'));

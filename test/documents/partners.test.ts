@@ -3,15 +3,14 @@
  * and of its doc comments. They run against a sandbox, in a folder with nothing but the installed packages.
  */
 import assert from 'node:assert/strict';
-import { mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { samplesOf } from '@partner-network/contract/openapi/listings';
 import { listings } from '@partner-network/contract/operations';
 import { page as toolsPage, steps as toolsSteps } from '../../checks/openapi/page.ts';
+import { packClient } from '../../packages/client/test/support/packed.ts';
 import { needsPython, runPython } from '../../packages/testkit/clients/python.ts';
-import { buildClient } from '../../scripts/packages/client.ts';
 import { pageFor, pagesFor, proseOf, read, root, sources } from '../sources.ts';
 import { type Block, blocksOf, type Clone, openTerminal, type RunningScript } from './clone.ts';
 import { pages } from './partner-pages.ts';
@@ -45,10 +44,8 @@ const separator = '\u001e';
 let partner: Clone;
 let sandbox: RunningScript | undefined;
 before(async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'partner-network-partner-'));
+  const { folder } = await packClient();
   partner = await openTerminal(folder);
-  const client = join(folder, 'node_modules/@partner-network/client');
-  await buildClient(client);
   for (const name of ['.bin', '@types']) {
     symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name));
   }

@@ -14,9 +14,13 @@ import { openPrivateSandbox } from '../../../packages/partner/src/rehearse/priva
 import { scenarioList } from '../../../packages/service/src/rehearsals/scenarios.ts';
 import type { Driven, Run } from '../../../packages/testkit/clients/drive.ts';
 import { codeOfGuide } from '../../../packages/testkit/clients/guide.ts';
-import { needsPython, pythonClient, runPython } from '../../../packages/testkit/clients/python.ts';
+import {
+  needsPython,
+  pythonClient,
+  pythonThatRuns,
+  runPython,
+} from '../../../packages/testkit/clients/python.ts';
 import { programsOnPath } from '../../../packages/testkit/servers/programs.ts';
-import { buildClientPackages, wheelBuilder } from '../../../scripts/packages/clients.ts';
 
 const root = join(pythonClient, '../..');
 test('its own tests pass', needsPython, async () => {
@@ -57,9 +61,8 @@ test('has the records, the parameters and the rate of the contract', needsPython
   });
 });
 
-const needsBuilder = {
-  skip: wheelBuilder() === undefined && 'needs python3-pip, python3-setuptools and python3-wheel',
-};
+const withPip = pythonThatRuns('import sys, pip; sys.exit(sys.version_info < (3, 10))');
+const needsPip = { skip: withPip === undefined && 'needs Python 3.10 or later with pip (python3-pip)' };
 
 /** The folder of a partner's project, with the environment into which the client is installed. */
 const folder = mkdtempSync(join(tmpdir(), 'partner-network-python-'));
@@ -69,8 +72,7 @@ let stage: Awaited<ReturnType<typeof startStage>>;
 let code: string[];
 
 before(async () => {
-  if (needsBuilder.skip) return;
-  await buildClientPackages();
+  if (needsPip.skip) return;
   stage = await startStage();
   code = await codeOfGuide(stage.sandbox, 'python');
   const [install = ''] = code;
@@ -80,12 +82,12 @@ before(async () => {
     .replace('.venv/bin/pip install', 'python3 -m pip --python .venv/bin/python install');
   assert.notEqual(quicker, install);
   const settings = { PIP_NO_INDEX: '1', PIP_DISABLE_PIP_VERSION_CHECK: '1', PIP_ROOT_USER_ACTION: 'ignore' };
-  const env = { ...settings, HOME: folder, PATH: `${dirname(wheelBuilder()!)}:/usr/bin:/bin` };
+  const env = { ...settings, HOME: folder, PATH: `${dirname(withPip!)}:/usr/bin:/bin` };
   execFileSync('sh', ['-ec', quicker], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
 });
 after(() => stage?.close());
 
-test('the wheel contains the sources and the license, and needs nothing', needsBuilder, () => {
+test('the wheel contains the sources and the license, and needs nothing', needsPip, () => {
   const list = `import importlib.metadata as m
 print(m.requires('partner-network-client'))
 print(*sorted(str(f) for f in m.files('partner-network-client') if '__pycache__' not in str(f)))`;
@@ -97,7 +99,7 @@ print(*sorted(str(f) for f in m.files('partner-network-client') if '__pycache__'
   assert.match(files, /\.dist-info\/LICENSE /);
 });
 
-test('a partner with an address and a key runs the programs of the guide', needsBuilder, async () => {
+test('a partner with an address and a key runs the programs of the guide', needsPip, async () => {
   const program = join(folder, 'guide.py');
   writeFileSync(program, code.slice(1).join('\n'));
   const variables = { PARTNER_NETWORK_API_KEY: stage.apiKey, PARTNER_NETWORK_BASE_URL: stage.baseUrl };
@@ -115,7 +117,7 @@ test('a partner with an address and a key runs the programs of the guide', needs
   assert.match(stdout, new RegExp(`^${lines.join('\\n')}\\nAsk the customer: GRANT_REVOKED\\n$`));
 });
 
-test('walks over brands and over balances keep every promise in all rehearsals', needsBuilder, async () => {
+test('walks over brands and over balances keep every promise in all rehearsals', needsPip, async () => {
   await using opened = new AsyncDisposableStack();
   const listings: readonly ListingName[] = ['brands', 'balances'];
   const rehearsals = [];

@@ -31,15 +31,15 @@ before(async () => {
 
 const manifest = () => JSON.parse(readFileSync(join(packed.installed, 'package.json'), 'utf8'));
 
-test('the package contains two programs, their types, a README and a license', () => {
+test('the package contains each module twice, its types, a README and a license', () => {
   const files = readdirSync(packed.installed, { recursive: true, withFileTypes: true })
     .filter((file) => file.isFile())
     .map(({ parentPath, name }) => join(relative(packed.installed, parentPath), name));
-  const declarations = globSync('packages/client/src/*.ts', { cwd: root })
-    .map((file) => `dist/types/${basename(file, '.ts')}.d`)
-    .flatMap((file) => [`${file}.ts`, `${file}.cts`]);
-  const others = ['LICENSE', 'README.md', 'dist/index.cjs', 'dist/index.js', 'package.json'];
-  assert.deepEqual(files.sort(), [...others, ...declarations].sort());
+  const modules = globSync('packages/client/src/*.ts', { cwd: root })
+    .map((file) => `dist/${basename(file, '.ts')}`)
+    .flatMap((file) => [`${file}.js`, `${file}.cjs`]);
+  const others = ['LICENSE', 'README.md', 'dist/index.d.cts', 'dist/index.d.ts', 'package.json'];
+  assert.deepEqual(files.sort(), [...others, ...modules].sort());
 });
 
 test('with an address and a key, a partner installs the client and runs a program', async (t) => {
@@ -74,7 +74,7 @@ test('publint finds no problem', async () => {
 test('every way to resolve modules finds the right types', async () => {
   const { problems, files } = await checkTypes(packed.tarball);
   assert.deepEqual(problems, []);
-  const types = '/node_modules/@partner-network/client/dist/types/index';
+  const types = '/node_modules/@partner-network/client/dist/index';
   assert.deepEqual(files, {
     node10: `${types}.d.cts`,
     'node16-cjs': `${types}.d.cts`,
@@ -83,14 +83,14 @@ test('every way to resolve modules finds the right types', async () => {
   });
 });
 
-test('types of ES modules import no types of CommonJS, and vice versa', () => {
-  const folder = join(packed.installed, 'dist/types');
+test('ES modules import no CommonJS, vice versa, and the types import nothing', () => {
+  const folder = join(packed.installed, 'dist');
   const imports = new Set<string>();
   for (const file of readdirSync(folder)) {
     const text = readFileSync(join(folder, file), 'utf8');
     for (const [, kind] of text.matchAll(/'\.\/[\w-]+(\.\w+)'/g)) imports.add(`${extname(file)} to ${kind}`);
   }
-  assert.deepEqual(imports, new Set(['.cts to .cjs', '.ts to .js']));
+  assert.deepEqual(imports, new Set(['.cjs to .cjs', '.js to .js']));
 });
 
 /** A program of these lines, as a bundler makes it for a page. */

@@ -17,18 +17,19 @@ import {
 } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { installTools } from '../../../checks/lib/install-tools.ts';
-import { tarball as clientTarball, wheel, wheelBuilder } from '../../../scripts/packages/clients.ts';
 import { buildServer } from '../../../scripts/packages/server.ts';
 import { ownManifest } from '../../common/src/process.ts';
 import { guideList } from '../../service/src/reference/guide-list.ts';
+import { clientFiles } from '../../service/src/site/clients.ts';
 import { temporaryFolder } from '../../testkit/fixtures/folder.ts';
 import { unprivileged } from '../../testkit/fixtures/lifetime.ts';
 import { type Finished, run, type Surroundings, start } from '../../testkit/fixtures/run.ts';
-import { installServer, packServer } from '../../testkit/package/installed.ts';
+import { installServer, pack, packServer, unpack } from '../../testkit/package/installed.ts';
 import { programsOnPath } from '../../testkit/servers/programs.ts';
 import { demoVariables } from '../../testkit/service/partner.ts';
 
@@ -89,9 +90,7 @@ test('the package contains the sources as JavaScript, the files that they read, 
     'packages/service/assets/reference/style.css',
     'packages/partner-network/package.json',
     ...globSync('packages/{service,store}/src/**/{*.lua,*migrations/*.sql}', { cwd: root }),
-    ...[clientTarball, ...(wheelBuilder() === undefined ? [] : [wheel])].map(
-      (name) => `packages/service/assets/clients/${name}`,
-    ),
+    ...clientFiles().map(({ name }) => `packages/service/assets/clients/${name}`),
     ...guideList.map(({ file }) => file),
     'docs/reference/partners/partner-network.postman_collection.json',
     ...globSync('deploy/*.{service,socket,timer}', { cwd: root }),
@@ -104,11 +103,11 @@ test('the package contains the sources as JavaScript, the files that they read, 
   );
 });
 
-test('a build removes every other file from its folder', (t) => {
+test('a build removes every other file from its folder', async (t) => {
   const built = join(temporaryFolder(t), 'dist');
   mkdirSync(join(built, '.old'), { recursive: true });
   for (const name of ['.env', '.old/main.js']) writeFileSync(join(built, name), '');
-  buildServer(built);
+  await buildServer(built);
   const files = readdirSync(built, { recursive: true, withFileTypes: true }).filter((file) => file.isFile());
   assert.equal(files.length, packed().filter((file) => file.startsWith('package/dist/')).length);
 });
@@ -184,7 +183,15 @@ test('an unprivileged user runs a read-only package, whose sandbox has its guide
   };
   const { guides } = JSON.parse(await text('/guides.json'));
   assert.equal(guides.length, guideList.length);
-  assert.equal((await text(`/clients/${clientTarball}`)).slice(0, 1), '\u001f', 'a gzip file');
+  // The same bytes as from a checkout.
+  for (const { name, content } of clientFiles()) {
+    const { body } = await fetch(`${reference}/clients/${name}`);
+    assert.ok((await content()).equals(await buffer(body!)), name);
+  }
+  const own = `${reference}/clients/${basename(tarball)}`;
+  const again = unpack(pack(temporaryFolder(t), own), join(temporaryFolder(t), 'package'));
+  const compared = spawnSync('diff', ['-r', '--exclude=.cache', again, installed], { encoding: 'utf8' });
+  assert.deepEqual([compared.status, compared.stdout], [0, ''], 'the package that it offers is its own');
   const page = await text('');
   const [, library = ''] = /src="docs(\/library-[^"]+)"/.exec(page) ?? [];
   assert.ok((await text(library)).length > 1_000_000);

@@ -1,6 +1,6 @@
 /** Plays the scenario in one runtime: a program on the command line, a page, or a worker of a page. */
 import { execFile } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { transformSync } from 'esbuild';
@@ -47,14 +47,15 @@ export async function playOnCommandLine(
   return JSON.parse(stdout);
 }
 
-/** The files of a page. The client is its single file as published, without a bundler. */
+/** The files of a page. The client is as published, without a bundler. */
 export function browserFiles({ installed }: PackedClient): Files {
+  const modules = globSync('dist/*.js', { cwd: installed });
   return {
+    ...Object.fromEntries(modules.map((file) => [`/${file}`, readFileSync(join(installed, file), 'utf8')])),
     '/page.html': '<!doctype html><title>The client in a page</title><link rel="icon" href="data:,">',
-    '/client.js': readFileSync(join(installed, 'dist/index.js'), 'utf8'),
     '/scenario.js': scenario,
     '/worker.js': `
-      import * as client from './client.js';
+      import * as client from './dist/index.js';
       import { prove } from './scenario.js';
       const raise = (error) => setTimeout(() => { throw error; });
       onmessage = ({ data }) => prove(client, data).then(postMessage, raise);
@@ -63,7 +64,7 @@ export function browserFiles({ installed }: PackedClient): Files {
 }
 
 export async function playInPage(page: Page, stage: Stage): Promise<Proof[]> {
-  const play = `Promise.all([import('/client.js'), import('/scenario.js')])
+  const play = `Promise.all([import('/dist/index.js'), import('/scenario.js')])
     .then(([client, { prove }]) => prove(client, ${JSON.stringify(stage)}))`;
   return [await page.evaluate<Proof>(play)];
 }

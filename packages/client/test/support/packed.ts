@@ -1,8 +1,8 @@
-/** The client as a partner gets it: built, packed by npm, and installed into a folder. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+/** The client as a partner gets it, unpacked in a folder. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buildClientPackages, offered, tarball } from '../../../../scripts/packages/clients.ts';
+import { clientFiles } from '../../../service/src/site/clients.ts';
 import { unpack } from '../../../testkit/package/installed.ts';
 
 export interface PackedClient {
@@ -17,14 +17,12 @@ export interface PackedClient {
 export async function packClient(): Promise<PackedClient> {
   const folder = mkdtempSync(join(tmpdir(), 'partner-network-client-'));
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
-  await buildClientPackages();
-  const path = join(offered, tarball);
+  const [client] = clientFiles();
+  const path = join(folder, client!.name);
+  const tarball = new Uint8Array(await client!.content());
+  writeFileSync(path, tarball);
   const installed = unpack(path, join(folder, 'node_modules/@partner-network/client'));
   const program = { private: true, dependencies: { '@partner-network/client': '*' } };
   writeFileSync(join(folder, 'package.json'), JSON.stringify(program));
-  return {
-    folder,
-    installed,
-    tarball: new Uint8Array(readFileSync(path)),
-  };
+  return { folder, installed, tarball };
 }

@@ -1,6 +1,6 @@
 /** The reference at /docs: a bundled library shows the OpenAPI document and the guides for partners. */
 import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { type Environment, keyPrefixes } from '@partner-network/contract/environments';
 import type { Rates } from '@partner-network/contract/openapi/partners';
@@ -15,6 +15,7 @@ import {
   redirect,
 } from '@partner-network/http/content';
 import type { Route } from '@partner-network/http/handle';
+import { clientFiles } from '../site/clients.ts';
 import { guideList } from './guide-list.ts';
 
 export interface Surroundings {
@@ -72,12 +73,9 @@ const relativeFiles = {
   document: openApiPath.slice(1),
 };
 
-const clients = new URL('clients/', assets);
-
-/** The paths of the clients' packages. A checkout has none until scripts/packages/clients.ts builds them. */
-const clientPackages = (existsSync(clients) ? readdirSync(clients) : []).map((name): [string, Route] => {
-  const body = bodyOf(() => readFile(new URL(name, clients)));
-  return [`/docs/clients/${name}`, fileRoute(body, 'application/octet-stream', 'no-cache')];
+/** The paths of the clients' packages. */
+const clientPackages = clientFiles().map(({ name, content }): [string, Route] => {
+  return [`/docs/clients/${name}`, fileRoute(bodyOf(content), 'application/octet-stream', 'no-cache')];
 });
 
 /** The paths of the reference. The library, the guides and the OpenAPI document are loaded on first use. */

@@ -6,7 +6,7 @@ import { balanceSchema, brandSchema, type RecordSchema } from './records.ts';
 export const basePath = '/network/v1';
 
 /** The version of the API, not of a release. Raise it with every change of the OpenAPI document. */
-export const apiVersion = '1.0.1';
+export const apiVersion = '1.0.2';
 
 /** The default address of a sandbox. The documents name it. */
 export const sandboxOrigin = 'http://127.0.0.1:8080';

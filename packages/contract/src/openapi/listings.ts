@@ -112,10 +112,7 @@ export const listingTexts: Readonly<Record<ListingName, ListingText>> = {
         value: { balances: [] },
       },
     }),
-    sample: `const listed = network.balances.list({
-  customer_id: 'CUSTOMER_1001',
-  type: 'CHECKING',
-});
+    sample: `const listed = network.balances.list({ customer_id: 'CUSTOMER_1001' });
 for await (const { amount, currency } of listed) {
   console.log(amount, currency);
 }`,
@@ -128,10 +125,7 @@ const client = '@partner-network/client';
 export function samplesOf({ name, path, parameters }: ListingOperation) {
   const source = `import { PartnerNetwork } from '${client}';
 
-const network = new PartnerNetwork({
-  apiKey: process.env.PARTNER_NETWORK_API_KEY ?? '',
-  baseUrl: process.env.PARTNER_NETWORK_BASE_URL ?? '',
-});
+const network = new PartnerNetwork();
 ${listingTexts[name].sample}`;
   const required = Object.entries(parameters).filter(([, parameter]) => parameter.required);
   const query = required.map(([parameter, { example }]) => `${parameter}=${example}`).join('&');

@@ -1,0 +1,7 @@
+import { PartnerNetwork } from '@partner-network/client';
+
+const network = new PartnerNetwork();
+const listed = network.balances.list({ customer_id: 'CUSTOMER_1001' });
+for await (const { amount, currency } of listed) {
+  console.log(amount, currency);
+}

@@ -1,0 +1,5 @@
+from partner_network import PartnerNetwork
+
+with PartnerNetwork() as network:
+    for balance in network.balances.list(customer_id="CUSTOMER_1001"):
+        print(balance.amount, balance.currency)

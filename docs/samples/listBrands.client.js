@@ -1,0 +1,6 @@
+import { PartnerNetwork } from '@partner-network/client';
+
+const network = new PartnerNetwork();
+for await (const brand of network.brands.list()) {
+  console.log(brand.reference_id, brand.name);
+}

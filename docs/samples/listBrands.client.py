@@ -1,0 +1,5 @@
+from partner_network import PartnerNetwork
+
+with PartnerNetwork() as network:
+    for brand in network.brands.list():
+        print(brand.reference_id, brand.name)

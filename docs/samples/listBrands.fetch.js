@@ -1,0 +1,13 @@
+const { PARTNER_NETWORK_BASE_URL, PARTNER_NETWORK_API_KEY } = process.env;
+
+let cursor;
+do {
+  const query = new URLSearchParams({ limit: '100', ...(cursor && { cursor }) });
+  const response = await fetch(`${PARTNER_NETWORK_BASE_URL}/brands?${query}`, {
+    headers: { Authorization: `Bearer ${PARTNER_NETWORK_API_KEY}` },
+  });
+  const page = await response.json();
+  if (!response.ok) throw new Error(page.errors[0].detail);
+  for (const brand of page.brands) console.log(brand.reference_id, brand.name);
+  cursor = page.cursor;
+} while (cursor);

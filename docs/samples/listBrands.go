@@ -1,0 +1,58 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"log"
+	"net/http"
+	"net/url"
+	"os"
+)
+
+type Page struct {
+	Brands []struct {
+		ReferenceID string `json:"reference_id"`
+		Name        string `json:"name"`
+	} `json:"brands"`
+	Cursor string `json:"cursor"`
+	Errors []struct {
+		Detail string `json:"detail"`
+	} `json:"errors"`
+}
+
+func main() {
+	query := url.Values{"limit": {"100"}}
+	for {
+		page, err := list("/brands?" + query.Encode())
+		if err != nil {
+			log.Fatal(err)
+		}
+		for _, brand := range page.Brands {
+			fmt.Println(brand.ReferenceID, brand.Name)
+		}
+		if page.Cursor == "" {
+			return
+		}
+		query.Set("cursor", page.Cursor)
+	}
+}
+
+func list(path string) (page Page, err error) {
+	request, err := http.NewRequest("GET", os.Getenv("PARTNER_NETWORK_BASE_URL")+path, nil)
+	if err != nil {
+		return page, err
+	}
+	request.Header.Set("Authorization", "Bearer "+os.Getenv("PARTNER_NETWORK_API_KEY"))
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return page, err
+	}
+	defer response.Body.Close()
+	if err := json.NewDecoder(response.Body).Decode(&page); err != nil {
+		return page, err
+	}
+	if response.StatusCode != http.StatusOK {
+		return page, fmt.Errorf("%s: %+v", response.Status, page.Errors)
+	}
+	return page, nil
+}

@@ -1,0 +1,18 @@
+import json
+import os
+from urllib.parse import urlencode
+from urllib.request import Request, urlopen
+
+base_url = os.environ["PARTNER_NETWORK_BASE_URL"]
+headers = {"Authorization": "Bearer " + os.environ["PARTNER_NETWORK_API_KEY"]}
+
+query = {"limit": 100}
+while True:
+    request = Request(f"{base_url}/brands?{urlencode(query)}", headers=headers)
+    with urlopen(request, timeout=10) as response:
+        page = json.load(response)
+    for brand in page["brands"]:
+        print(brand["reference_id"], brand["name"])
+    if "cursor" not in page:
+        break
+    query["cursor"] = page["cursor"]

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
 import { apiKeyOf, environmentOfAdminKey, environmentOfKey, newAdminKey, newApiKey } from '../../src/auth.ts';
@@ -50,5 +51,20 @@ test('an administrative key has the same form, and neither kind is taken for the
     assert.deepEqual([environmentOfAdminKey(admin), environmentOfKey(admin)], [environment, undefined]);
     assert.equal(environmentOfAdminKey(api), undefined);
     assert.equal(environmentOfAdminKey(admin.replace('pna_', 'pn_')), undefined);
+  }
+});
+
+test('the patterns of keys.md find every key, and nothing that is shorter or longer', () => {
+  const page = readFileSync(new URL('../../../../docs/how-to/partners/keys.md', import.meta.url), 'utf8');
+  const [, ofGitleaks = ''] = /^regex = '''(.*)'''$/m.exec(page) ?? [];
+  const [, ofGitHub = ''] = /^- Secret format: `(.*)`$/m.exec(page) ?? [];
+  // GitHub adds this, unless a pattern says otherwise.
+  const patterns = [ofGitleaks, `(?<![0-9A-Za-z])${ofGitHub}(?![0-9A-Za-z])`];
+  for (const pattern of patterns) {
+    for (const environment of ['production', 'sandbox'] as const) {
+      const key = newApiKey(environment);
+      assert.equal(new RegExp(pattern).exec(`key: "${key}",`)?.[0], key);
+      for (const other of [key.slice(0, -1), `${key}x`]) assert.doesNotMatch(other, new RegExp(pattern));
+    }
   }
 });

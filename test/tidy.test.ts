@@ -55,6 +55,26 @@ test('every link in the documents leads to an existing file and section', () => 
   }
 });
 
+test('no command of a document asks a public registry for our packages', () => {
+  const installs =
+    /\b(?:npm (?:i|install|add|exec)|npx|pnpm \S+|yarn \S+|pip3? install|pipx \S+|uv \S+)\b([^`\n|]*)/g;
+  const ours = /^@?partner[-_]network(?:[/@-]|$)/;
+  for (const file of files.filter((name) => name.endsWith('.md'))) {
+    for (const [command, words = ''] of read(file).matchAll(installs)) {
+      const named = words
+        .trim()
+        .split(/\s+/)
+        .filter((word) => ours.test(word));
+      // npx runs what is installed in the folder. Pages for partners say where that is.
+      if (/^npx partner-network( |$)/.test(command)) named.shift();
+      assert.deepEqual(named, [], `${file}: ${command}`);
+    }
+    const isForPartners = /^docs\/\w+(-\w+)?\/partners\/|^(clients|packages\/client)\//.test(file);
+    if (!isForPartners || !read(file).includes('npx partner-network ')) continue;
+    assert.match(read(file), /command-line\.md#install\)|^## Install$/m, file);
+  }
+});
+
 test('every log of the service is made in log.ts, which removes secrets from driver errors', () => {
   const loggers = /import (?!type\b)[^;]*from 'pino'|import\('pino'\)/;
   const makers = sources.filter((file) => /^packages\/[\w-]+\/src\//.test(file) && loggers.test(read(file)));

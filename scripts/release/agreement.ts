@@ -61,11 +61,12 @@ function manifestFaults(files: Files, version: string): string[] {
   });
 }
 
-/** The files of the clients that name the version, and where. */
+/** The files for partners that name the version, and where. */
 export const clientPlaces: Readonly<Record<string, RegExp>> = {
   'clients/python/src/partner_network/__init__.py': /^__version__ = "(.*)"$/m,
   'clients/python/README.md': /partner_network_client-(.*)-py3/,
   'packages/client/README.md': /partner-network-client-(.*)\.tgz/,
+  'docs/how-to/partners/command-line.md': /partner-network-(.*)\.tgz/,
 };
 
 function clientFaults(files: Files, version: string): string[] {

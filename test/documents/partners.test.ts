@@ -56,9 +56,8 @@ before(async () => {
     const program = programOf(document);
     if (program !== '') writeFileSync(join(folder, programFile(document)), program);
   }
-  for (const operation of listings) {
-    writeFileSync(join(folder, `${operation.id}.ts`), samplesOf(operation)[0]!.source);
-  }
+  for (const { id } of listings)
+    writeFileSync(join(folder, `${id}.ts`), read(`docs/samples/${id}.client.js`));
   for (const [index, program] of examples.entries()) {
     writeFileSync(join(folder, `example-${index}.ts`), withClient(program));
   }
@@ -98,7 +97,9 @@ const [settings = { text: '' }] = blocksOf(documentOf('quick-start.md'));
 
 /** Runs a page's commands in one shell; resolves to the output of each block. */
 async function printedBy(blocks: readonly Block[]): Promise<string[]> {
-  const commands = blocks.filter(({ language }) => language === 'sh').map(({ text }) => text);
+  // The test of the package runs the command that installs it: a checkout does not have it.
+  const ours = blocks.filter(({ text }) => !/^npm install http/.test(text));
+  const commands = ours.filter(({ language }) => language === 'sh').map(({ text }) => text);
   const script = commands.map((text) => `${text}\nprintf '${separator}'`).join('\n');
   return (await partner.run(`${settings.text}\n${script}`)).split(separator).slice(0, -1);
 }
@@ -151,12 +152,6 @@ test('the program of the README that requires the client for JavaScript prints w
 test("the examples in the client's doc comments print what they should", async () => {
   const printed = await runProgram('examples.ts');
   assert.deepEqual(printed.split(`${separator}\n`).slice(0, -1), exampleOutputs);
-});
-
-test('the programs of the OpenAPI document print what they should', async () => {
-  const [brands, balances] = await Promise.all(listings.map(({ id }) => runProgram(`${id}.ts`)));
-  assert.match(brands!, /^(shop-\d+ .+\n){120}$/);
-  assert.equal(balances, '125050 USD\n9999 USD\n4200000 USD\n');
 });
 
 test('the curl samples of the OpenAPI document get a page', async () => {

@@ -142,8 +142,8 @@ function present(name: string, value: string | undefined, variable: string): str
 }
 
 /**
- * The environment, which a browser does not have. A bundler would replace `process.env.NAME` by its value,
- * and so write the key into the program of a page.
+ * The environment, which a browser does not have. Not `process.env`: a bundler would replace a variable by
+ * its value, and so write the key into the program of a page.
  */
 function variables(): Readonly<Record<string, string | undefined>> | undefined {
   return (globalThis as { process?: { env?: Readonly<Record<string, string | undefined>> } }).process?.env;

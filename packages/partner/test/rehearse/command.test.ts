@@ -164,7 +164,7 @@ test('exits 3 if the program cannot be started or sends no request, and says wha
   // The file of another key would be a second setting, and compiled code is kept for the command alone.
   process.env.PARTNER_NETWORK_API_KEY_FILE = 'file';
   const { NODE_COMPILE_CACHE: cache = '' } = process.env;
-  process.env.NODE_COMPILE_CACHE = 'folder';
+  process.env.NODE_COMPILE_CACHE = '/dev/null/cache';
   const names = '{ PARTNER_NETWORK_API_KEY_FILE: a, NODE_COMPILE_CACHE: b }';
   const program = `const ${names} = process.env; console.log("done", a, b)`;
   await assert.rejects(inside(['--', process.execPath, '-e', program]), {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { slugOf } from '../packages/service/src/reference/guides.ts';
+import { slugOf } from '../packages/service/src/site/markdown.ts';
 import { files, proseOf, read, root, sources } from './sources.ts';
 
 /** Files that people write. */

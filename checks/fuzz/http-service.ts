@@ -51,7 +51,7 @@ export async function serveFuzz(lifetime: Lifetime) {
   });
   const { log, leaks } = searchedLog(keys);
   const server = createHttpServer();
-  const { close } = serveSite(server, { routes: app, log });
+  const { close } = serveSite(server, { ...app, log });
   const port = await listen(server, '127.0.0.1', 0, '--port');
   lifetime.after(close);
   return { port, leaks };

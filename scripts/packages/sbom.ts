@@ -1,7 +1,7 @@
 /**
- * What runs in production as a CycloneDX document: npm's own SBOM without development packages, and with the
- * library of the reference page, which is a file in this repository. `npm sbom --omit dev` would leave out
- * packages that a development tool happens to share, half of the Postgres driver among them.
+ * What runs in production as a CycloneDX document: npm's own SBOM without development packages.
+ * `npm sbom --omit dev` would leave out packages that a development tool happens to share, half of the
+ * Postgres driver among them.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -46,21 +46,6 @@ function developmentPackages(): Set<string> {
   return dev.difference(production);
 }
 
-/** The library that shows the reference page. Its bundle is kept in the repository. */
-function referenceLibrary(): Component {
-  const { name, version, license, integrity } = readJson('packages/service/assets/reference/library.json');
-  const content = Buffer.from(integrity.replace('sha512-', ''), 'base64').toString('hex');
-  return {
-    'bom-ref': `${name}@${version}`,
-    type: 'library',
-    name,
-    version,
-    purl: `pkg:npm/${name.replace('@', '%40')}@${version}`,
-    hashes: [{ alg: 'SHA-512', content }],
-    licenses: [{ license: { id: license } }],
-  };
-}
-
 export function productionSbom(): Sbom {
   const words = ['sbom', '--package-lock-only', '--sbom-format', 'cyclonedx'];
   const whole: Sbom = JSON.parse(
@@ -72,7 +57,6 @@ export function productionSbom(): Sbom {
     }),
   );
   const excluded = developmentPackages();
-  const library = referenceLibrary();
   // npm names our packages after their folders.
   const named = (part: Component) => ({
     ...part,
@@ -84,8 +68,8 @@ export function productionSbom(): Sbom {
   return {
     ...whole,
     metadata: { ...whole.metadata, component: named(whole.metadata.component) },
-    components: [...whole.components.filter((part) => !excluded.has(part['bom-ref'])).map(named), library],
-    dependencies: [...dependencies, { ref: library['bom-ref'], dependsOn: [] }],
+    components: whole.components.filter((part) => !excluded.has(part['bom-ref'])).map(named),
+    dependencies,
   };
 }
 

@@ -31,9 +31,11 @@ const read = [
   'packages/store/src/**/*migrations/*.sql',
   'packages/operator/assets/*.{css,js}',
   'packages/service/assets/*.png',
-  'packages/service/assets/reference/*.{br,css,html,js,json,svg,txt}',
+  'packages/service/assets/site/*.{css,js,svg}',
   '{packages/client,clients/python}/README.md',
   'docs/*/partners/*.{md,json}',
+  'docs/samples/*',
+  'CHANGELOG.md',
   'deploy/*.{service,socket,timer}',
 ];
 

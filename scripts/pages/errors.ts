@@ -3,13 +3,13 @@ import { type ErrorCode, errorCatalogue, retryableStatuses } from '@partner-netw
 import { brandsPerSecond } from '@partner-network/contract/limits';
 import { exampleOf } from '@partner-network/contract/openapi/responses';
 import { listBalances } from '@partner-network/contract/operations';
-import { code, table, withCode } from './markdown.ts';
+import { code, withCode } from './markdown.ts';
 
 const introduction = `# Error catalogue
 
-Every error code, by the status of its response. The \`detail\` says what to do. Where it depends on
-the request, the table has an example.
-[Errors](../../how-to/partners/errors.md) shows how a program handles errors.
+Every error code, by the status of its response: when you get it, and what to do. The \`detail\` of a
+response says what to do, too. [Errors](../../how-to/partners/errors.md) shows how a program handles
+errors, and [Sandbox](sandbox.md#see-every-error) how to see each of them.
 `;
 
 const setting = {
@@ -19,8 +19,6 @@ const setting = {
   rate: brandsPerSecond,
 } as const;
 
-const headings = ['Code', 'Condition', 'Example `detail`'];
-
 export function errorsPage(): string {
   const codes = Object.keys(errorCatalogue) as ErrorCode[];
   const statuses = [...new Set(codes.map((each) => errorCatalogue[each].status))].sort((a, b) => a - b);
@@ -28,20 +26,47 @@ export function errorsPage(): string {
     const retry = retryableStatuses.includes(status)
       ? 'You can retry the same request.'
       : 'Retrying the same request does not help.';
-    const given = codes.filter((each) => errorCatalogue[each].status === status);
-    // The category is above the table: a phone has no room for a fourth column.
-    const tables = Map.groupBy(given, (each) => errorCatalogue[each].category)
-      .entries()
-      .map(([category, group]) => `Category ${code(category)}:\n\n${table(headings, group.map(rowOf))}`);
-    return `## ${status} ${STATUS_CODES[status]}\n\n${retry}\n\n${[...tables].join('\n')}`;
+    const given = codes.filter((each) => errorCatalogue[each].status === status).map(sectionOf);
+    return `## ${status} ${STATUS_CODES[status]}\n\n${retry}\n\n${given.join('\n')}`;
   });
   return [introduction, ...sections].join('\n');
 }
 
-function rowOf(errorCode: ErrorCode): string[] {
+function sectionOf(errorCode: ErrorCode): string {
   // This operation can return every code.
-  const { detail } = exampleOf(listBalances, errorCode, setting);
+  const { category, detail } = exampleOf(listBalances, errorCode, setting);
+  const { when } = errorCatalogue[errorCode];
+  const more = seeAlso.find(([codes]) => codes.test(errorCode))?.[1];
   // Long words become code, which a narrow column breaks.
   const shown = withCode(detail).replace(/"([^"]*)"|([0-9a-f-]{36})/, (_, quoted, id) => code(quoted ?? id));
-  return [code(errorCode), errorCatalogue[errorCode].when, shown];
+  const parts = [
+    `${when} Category: ${code(category)}.`,
+    `**What to do:** ${shown}${more === undefined ? '' : ` See ${more}.`}`,
+  ];
+  return [`### ${code(errorCode)}`, ...parts.map(wrapped)].join('\n\n').concat('\n');
 }
+
+/** A paragraph in lines of at most 100 columns. A link is not broken. */
+function wrapped(paragraph: string): string {
+  const words = paragraph.match(/\[[^\]]+\]\([^)]+\)\S*|`[^`]+`\S*|\S+/g) ?? [];
+  return words.reduce((text, word) => {
+    const last = text.slice(text.lastIndexOf('\n') + 1);
+    return `${text}${last.length + word.length < 100 ? ' ' : '\n'}${word}`;
+  });
+}
+
+/** Guides that say more about some codes. */
+const seeAlso: readonly (readonly [RegExp, string])[] = [
+  [
+    /CURSOR/,
+    '[Start again after an expired cursor](../../how-to/partners/pagination.md#start-again-after-an-expired-cursor)',
+  ],
+  [/^(UNAUTHORIZED|API_KEY)/, '[Test a key](../../how-to/partners/keys.md#test-a-key)'],
+  [/^GRANT/, '[Grants](balances.md#grants)'],
+  [/SCOPES/, '[Scopes](environments-and-scopes.md#scopes)'],
+  [/RATE_LIMITED/, '[Handle a 429](../../how-to/partners/rate-limits.md#handle-a-429)'],
+  [
+    /^(INTERNAL|SERVICE|REQUEST_TIMEOUT)/,
+    '[Retry a request](../../how-to/partners/errors.md#retry-a-request)',
+  ],
+];

@@ -34,15 +34,14 @@ await sandbox.says('stdout', /Press Ctrl-C to stop\./);
 await using browser = await launchChromium();
 mkdirSync(folder, { recursive: true });
 await takePicturesOfConsole(await openPage(false), `http://127.0.0.1:${adminPort}/console`);
-await takePictureOfReference(await openPage(true), `http://127.0.0.1:${port}/docs`);
+await takePictureOfReference(await openPage(true), `http://127.0.0.1:${port}/docs/operations/listBrands`);
 
 function openPage(javaScriptEnabled: boolean): Promise<Page> {
   return browser.newPage({ javaScriptEnabled, viewport: { width, height: 1_000 }, colorScheme: 'light' });
 }
 
 async function takePictureOfReference(page: Page, address: string): Promise<void> {
-  await page.goto(`${address}#api-1/tag/brands/GET/brands`, { waitUntil: 'networkidle' });
-  await page.getByRole('heading', { name: 'List brands' }).waitFor();
+  await page.goto(address, { waitUntil: 'networkidle' });
   await keep(page, 'reference', 620);
 }
 

@@ -1,9 +1,9 @@
 /** Keeps in test/releases/ what later versions are tested against. */
-import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { print, runProgram, say, wholeRun } from '../../checks/lib/program.ts';
 import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
-import { pack, packServer, unpack } from '../../packages/testkit/package/installed.ts';
+import { packServer } from '../../packages/testkit/package/installed.ts';
 import { placePackage } from '../../packages/testkit/releases/releases.ts';
 import { keptFaults, migrationDigests, numberFaults, versionOf } from './agreement.ts';
 import { keepDatabases } from './databases.ts';
@@ -11,17 +11,7 @@ import { repository, root } from './repository.ts';
 
 const about = `
 Writes test/releases/VERSION for the version in package.json: the OpenAPI document, the SHA-256 of each
-migration, the package without the library of the page at /docs, and databases that the package makes on
-both engines. It never changes a version that is kept.`;
-
-const library = 'dist/packages/service/assets/reference/library.js.br';
-
-/** Packs the service without the library, which is 0.9 of 1.2 MB and which no later version runs. */
-function packWithoutLibrary(into: string): string {
-  const folder = unpack(packServer(into), join(into, 'package'));
-  rmSync(join(folder, library));
-  return pack(into, folder, '--ignore-scripts');
-}
+migration, the package, and databases that the package makes on both engines. It never changes a version that is kept.`;
 
 async function keep(): Promise<boolean> {
   const version = versionOf(repository);
@@ -38,7 +28,7 @@ async function keep(): Promise<boolean> {
     `${JSON.stringify(migrationDigests(repository), null, 2)}\n`,
   );
   say('Packing the service.');
-  const packed = packWithoutLibrary(temporaryFolder(wholeRun));
+  const packed = packServer(temporaryFolder(wholeRun));
   copyFileSync(packed, join(folder, `partner-network-${version}.tgz`));
   say('Making the databases, with the package: about 20 seconds.');
   await keepDatabases(placePackage(wholeRun, packed), folder);

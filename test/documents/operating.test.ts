@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { metricCatalogue } from '../../packages/common/src/observability/catalogue.ts';
-import { slugOf } from '../../packages/service/src/reference/guides.ts';
+import { slugOf } from '../../packages/service/src/site/markdown.ts';
 import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
 import { needsPromtool, promtool } from '../../packages/testkit/servers/promtool.ts';
 import { read, root, sources } from '../sources.ts';

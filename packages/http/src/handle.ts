@@ -11,6 +11,7 @@ import type { Logger } from 'pino';
 import { Refusal, refusal } from './refusal.ts';
 import {
   commonHeaders,
+  headerValues,
   isWellFormed,
   isWithinBounds,
   newRequestId,
@@ -81,6 +82,8 @@ export interface Site {
   readonly requests?: RequestMetrics;
   /** The response to a path without a route. */
   readonly notFound?: Refusal;
+  /** The page and its headers in place of an error about the address, for browsers. */
+  readonly refusalPage?: (refused: Refusal, path: string) => Promise<readonly [string, readonly string[]]>;
   /** Answers in place of `answer`, if something is wrapped around the site. */
   readonly answer?: Answer;
 }
@@ -178,13 +181,26 @@ export async function respond(
     exchange.body = body;
   } catch (thrown) {
     const refused = refusedOf(site, requestId, thrown);
-    headers.push(...refused.headers);
+    const page = await pageOf(site, path, rawHeaders, refused);
+    headers.push(...(page?.headers ?? refused.headers));
     exchange.status = refused.status;
-    exchange.body = refused.body;
+    exchange.body = page?.body ?? refused.body;
     exchange.isAscii = false;
     exchange.code = refused.code;
   }
   return exchange;
+}
+
+/** The page in place of an error about the address. Programs get JSON, and browsers, too, if it fails. */
+async function pageOf({ refusalPage }: Site, path: string, rawHeaders: readonly string[], refused: Refusal) {
+  const isAboutAddress = refused.status === 404 || refused.status === 405;
+  if (refusalPage === undefined || !isAboutAddress || !acceptsHtml(rawHeaders)) return undefined;
+  const made = await refusalPage(refused, path).catch(() => undefined);
+  return made && refused.as(...made);
+}
+
+export function acceptsHtml(rawHeaders: readonly string[]): boolean {
+  return headerValues(rawHeaders, 'accept').join().includes('text/html');
 }
 
 function refusedOf({ log }: Site, requestId: string, thrown: unknown): Refusal {

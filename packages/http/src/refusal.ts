@@ -31,6 +31,20 @@ export class Refusal {
     const usual = headers.includes('Allow') ? [] : (headersOfStatus[this.status] ?? []);
     this.headers = [...type, ...length, ...usual, ...headers];
   }
+
+  /** Its body as a page, and the headers of that. */
+  as(body: string, headers: readonly string[]) {
+    const others = this.headers.slice(this.headers.indexOf('Content-Length') + 2);
+    const own = [
+      'Cache-Control',
+      'no-store',
+      'Vary',
+      'Accept',
+      'Content-Length',
+      `${Buffer.byteLength(body)}`,
+    ];
+    return { body, headers: [...headers, ...own, ...others] };
+  }
 }
 
 /** Bodies of the administrative API also get the codes of imports. */

@@ -55,6 +55,11 @@ export function assertDocumented(answer: DocumentedAnswer, method: string, path?
   assert.fail(`${method} ${path ?? ''} answered ${status}: ${faults.join('; ')}\n${text.slice(0, 2_000)}`);
 }
 
+/** An error about the address, as a page for a browser. */
+export function isPageOfError({ status, headers }: DocumentedAnswer): boolean {
+  return (status === 404 || status === 405) && String(headers['content-type']).startsWith('text/html');
+}
+
 /** `fetch` that fails if the response is not documented. */
 export async function documentedFetch(url: string | URL | Request, init?: RequestInit) {
   const response = await fetch(url, init);

@@ -124,7 +124,7 @@ Try it:
 
   ${call('/balances?customer_id=CUSTOMER_1001&type=CHECKING')}
 
-${publicUrl}/docs#tag/sandbox lists more demo keys, customers and grants.
+${publicUrl}/docs/guides/sandbox lists more demo keys, customers and grants.
 Press Ctrl-C to stop.
 `;
 }

@@ -10,6 +10,7 @@ import { basePath, listings } from '@partner-network/contract/operations';
 import { redirect } from '@partner-network/http/content';
 import {
   type Answer,
+  acceptsHtml,
   answer,
   type Exchange,
   finish,
@@ -19,7 +20,7 @@ import {
   type Site,
 } from '@partner-network/http/handle';
 import { refusal } from '@partner-network/http/refusal';
-import { commonHeaders, headerValues, newRequestId, splitTarget } from '@partner-network/http/request';
+import { commonHeaders, newRequestId, splitTarget } from '@partner-network/http/request';
 import { createHttpServer, listen } from '@partner-network/http/server/server';
 import type { Reads } from '@partner-network/store/port';
 import { createKeyCache, identify, requireValid } from '../auth.ts';
@@ -132,8 +133,7 @@ function withRehearsals(usual: Routes, verdictRoute: (path: RehearsalPath) => Ro
   const list: Route = {
     async answer(exchange) {
       exchange.headers.push('Vary', 'Accept');
-      const isBrowser = headerValues(exchange.rawHeaders, 'accept').join().includes('text/html');
-      if (isBrowser) return redirect(exchange, 'docs/guides/sandbox#sandbox-rehearsals');
+      if (acceptsHtml(exchange.rawHeaders)) return redirect(exchange, 'docs/guides/sandbox#rehearsals');
       return json(exchange, { scenarios: scenarioList });
     },
   };

@@ -14,8 +14,8 @@ import { openCursors } from '../cursors.ts';
 import { type Decide, openLimiters } from '../limiter/open.ts';
 import { listings } from '../listings.ts';
 import { createJournal } from '../receipts.ts';
-import { referenceRoutes, type Surroundings } from '../reference/routes.ts';
 import type { ServiceSettings } from '../settings.ts';
+import { createPartnersSite, type Surroundings } from '../site/routes.ts';
 import { tracedParts, tracedRoutes } from '../tracing/parts.ts';
 import { loadTracing } from '../tracing/settings.ts';
 import { listingRoute, type PipelineParts } from './pipeline.ts';
@@ -99,8 +99,9 @@ export async function openService(
     demoKey: choices.demoKey,
     nowMs: Date.now,
   };
-  const routes = tracing ? tracedRoutes(createApp(tracedParts(parts, tracing)), tracing) : createApp(parts);
-  const site = { routes, log, requests };
+  const app = createApp(tracing ? tracedParts(parts, tracing) : parts);
+  const routes = tracing ? tracedRoutes(app.routes, tracing) : app.routes;
+  const site = { ...app, routes, log, requests };
   // Before `listen`: a worker can get a connection before `listen` resolves.
   const http = serveSite(server, (await choices.wrap?.(site, store)) ?? site, overload);
   await choices.beforeRequests?.();
@@ -122,18 +123,20 @@ export async function openService(
 const placeholderImage = readFileSync(new URL('../../assets/brand-placeholder.png', import.meta.url));
 
 /** Every path of the public address. Built apart from listening, so that tests build the same service. */
-export function createApp(parts: PipelineParts & Surroundings): ReadonlyMap<string, Route> {
+export function createApp(parts: PipelineParts & Surroundings) {
   const keyCache = createKeyCache();
   const rates = Object.entries(parts.limiters).map(([name, { ratePerSecond }]) => [name, ratePerSecond]);
   const limited = Object.fromEntries(rates.filter(([, rate]) => rate !== 0));
-  return new Map<string, Route>([
+  const site = createPartnersSite(parts, limited);
+  const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
     ...listings.map((listing): [string, Route] => [
       listing.operation.path,
       listingRoute(parts, keyCache, listing),
     ]),
     ['/assets/brand-placeholder.png', imageRoute],
-    ...referenceRoutes(parts, limited),
+    ...site.routes,
   ]);
+  return { routes, refusalPage: site.refusalPage };
 }
 
 const imageRoute: Route = {

@@ -11,7 +11,7 @@ import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { errorsOf, exchangeOf } from '../../../testkit/fixtures/http.ts';
 import { publicUrl, startTestService } from '../../../testkit/service/service.ts';
 import { createMemoryLimiter } from '../../src/limiter/rate-limit.ts';
-import { referenceRoutes } from '../../src/reference/routes.ts';
+import { createPartnersSite } from '../../src/site/routes.ts';
 
 const rates = { brands: 50, balances: 7 };
 const limiters = {
@@ -35,7 +35,7 @@ test('the OpenAPI document needs no key, and has the address and the rates of th
 test('a failure to build it is not cached: the next request gets it', async () => {
   const known: string[] = [];
   const publicUrlOf = () => known[0] ?? assert.fail('not known yet');
-  const routes = referenceRoutes({ environment: 'sandbox', publicUrl: publicUrlOf }, rates);
+  const { routes } = createPartnersSite({ environment: 'sandbox', publicUrl: publicUrlOf }, rates);
   const route = new Map(routes).get(openApiPath)!;
   await assert.rejects(route.answer(exchangeOf()), /not known yet/);
   known.push(publicUrl);

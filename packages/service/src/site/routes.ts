@@ -1,0 +1,107 @@
+/** The site for partners: guides, operations, errors, changes, and the files that they name. */
+import { readFile } from 'node:fs/promises';
+import { type Environment, keyPrefixes } from '@partner-network/contract/environments';
+import { errorCatalogue } from '@partner-network/contract/errors';
+import type { Rates } from '@partner-network/contract/openapi/partners';
+import { basePath, listings, openApiPath, sandboxOrigin } from '@partner-network/contract/operations';
+import { bodyOf, bodyRoute, redirect } from '@partner-network/http/content';
+import type { Route } from '@partner-network/http/handle';
+import { isolation } from './assets.ts';
+import { clientFiles } from './clients.ts';
+import { guidePages, root } from './guides.ts';
+import { operationPage, tryForm } from './operation.ts';
+import type { Page } from './page.ts';
+import { samplesFrom } from './samples.ts';
+import { createSite, noCache } from './site.ts';
+import { startPage } from './start.ts';
+
+export interface Surroundings {
+  readonly environment: Environment;
+  readonly publicUrl: () => string;
+  /** A public key of the demo data, offered to readers who have no key. */
+  readonly demoKey?: string | undefined;
+}
+
+const json = ['Content-Type', 'application/json; charset=utf-8'];
+
+const collectionFile = 'docs/reference/partners/partner-network.postman_collection.json';
+const collectionPath = '/docs/partner-network.postman_collection.json';
+
+/** The paths of the clients' packages. */
+const clientPackages = clientFiles().map(({ name, content }): [string, Route] => {
+  const type = ['Content-Type', 'application/octet-stream'];
+  return [`/docs/clients/${name}`, bodyRoute(bodyOf(content), [...type, ...noCache, ...isolation])];
+});
+
+/** All paths of the site, and the page in place of an error. Everything is made on first use. */
+export function createPartnersSite({ environment, publicUrl, demoKey }: Surroundings, rates: Rates) {
+  // A demo key works only in a sandbox with the demo data.
+  const offered = environment === 'sandbox' ? demoKey : undefined;
+  const api = async () => {
+    const { partnersApi } = await import('@partner-network/contract/openapi/partners');
+    return partnersApi({ environment, publicUrl: publicUrl() }, rates);
+  };
+  const key = offered ?? `${keyPrefixes[environment]}…`;
+  const guides = guidePages({
+    publicUrl,
+    key,
+    isOwnSandbox: offered !== undefined,
+    files: { [collectionFile]: collectionPath },
+  });
+  const operations = listings.map(
+    (operation): Page => ({
+      path: `/docs/operations/${operation.id}`,
+      group: 'Operations',
+      markdown: async () => operationPage(await api(), operation, await samplesFrom(operation)),
+      form: tryForm(operation, offered),
+    }),
+  );
+  const start: Page = {
+    path: '/docs',
+    group: 'Start',
+    async markdown() {
+      return startPage(await api(), leadOf(publicUrl() + basePath, key), openApiPath, collectionPath);
+    },
+  };
+  const isFirst = ({ group }: Page) => group === 'Start';
+  const pages = [start, ...guides.filter(isFirst), ...operations, ...guides.filter((page) => !isFirst(page))];
+  const { routes, refusalPage } = createSite('Partner Network', environment, pages);
+  const document = bodyOf(async () => {
+    const { openApi } = await import('@partner-network/contract/openapi/document');
+    return Buffer.from(JSON.stringify(openApi(await api())));
+  });
+  const collection = bodyOf(async () => {
+    const text = await readFile(new URL(collectionFile, root), 'utf8');
+    return Buffer.from(text.replaceAll(sandboxOrigin, publicUrl));
+  });
+  const all: [string, Route][] = [
+    [openApiPath, bodyRoute(document, [...json, 'Cache-Control', 'public, max-age=300'])],
+    [collectionPath, bodyRoute(collection, [...json, ...noCache, ...isolation])],
+    ...routes,
+    ...clientPackages,
+    ...Object.keys(errorCatalogue).map((code) =>
+      leads(`/docs/errors/${code}`, `../errors#${code.toLowerCase()}`),
+    ),
+    leads('/docs/guides', '../docs'),
+    leads('/docs/guides/error-catalogue', '../errors'),
+    ...(environment === 'sandbox' ? [leads('/', 'docs')] : []),
+  ];
+  return { routes: all, refusalPage };
+}
+
+/** The first steps. */
+const leadOf = (address: string, key: string) => `\`\`\`sh
+export PARTNER_NETWORK_BASE_URL=${address}
+export PARTNER_NETWORK_API_KEY=${key}
+curl -H "Authorization: Bearer $PARTNER_NETWORK_API_KEY" "$PARTNER_NETWORK_BASE_URL/brands?limit=2"
+\`\`\`
+
+- [Quick start](/docs/guides/quick-start): read all your brands with a program.
+- [Try an operation](/docs/operations/listBrands#try-it) in the browser.
+- [Errors](/docs/errors): what each code means, and what to do.
+- [Rehearse failures](/docs/guides/rehearse-failures): test what your program does when a request fails.`;
+
+/** Relative, so that it works under the path prefix of a proxy. */
+function leads(path: string, to: string): [string, Route] {
+  return [path, { answer: async (exchange) => redirect(exchange, to) }];
+}

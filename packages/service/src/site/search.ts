@@ -1,0 +1,24 @@
+/** The search. The same index is made here and, from the same sections and options, in the browser. */
+import MiniSearch from 'minisearch';
+import type { Section } from './page.ts';
+
+/** What a browser loads when its reader goes to the search box. */
+export const searchOptions = {
+  index: { fields: ['title', 'page', 'text'], storeFields: ['title', 'page', 'text'] },
+  /** The words of a heading count most. Every word must occur, or one that is close to it. */
+  query: { boost: { title: 4, page: 2 }, combineWith: 'AND', prefix: true, fuzzy: 0.2 },
+  most: 12,
+} as const;
+
+/** Longer texts are cut: each word costs a walk through the index. */
+const longest = 100;
+
+export function createSearch(sections: readonly Section[]): (words: string) => Section[] {
+  const { index, query, most } = searchOptions;
+  const search = new MiniSearch<Section>({ fields: [...index.fields], storeFields: [...index.storeFields] });
+  search.addAll(sections);
+  return (words) => {
+    const found = search.search(words.slice(0, longest), { ...query });
+    return found.slice(0, most).map(({ id, title, page, text }) => ({ id, title, page, text }));
+  };
+}

@@ -1,0 +1,108 @@
+/** The routes of a site: its pages as HTML and as Markdown, the search, and `llms.txt`. */
+import { bodyOf, bodyRoute, freshBody } from '@partner-network/http/content';
+import type { Route } from '@partner-network/http/handle';
+import type { Refusal } from '@partner-network/http/refusal';
+import { icon, isolation, script, searchLibrary, style } from './assets.ts';
+import { htmlOf, type Shown } from './layout.ts';
+import { type Made, madeOf, type Page, relative, sectionsOf } from './page.ts';
+
+const sectionsPath = '/docs/sections.json';
+
+/** Only our own scripts, styles and images, and requests to the origin of the page. */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const typed = (type: string) => ['Content-Type', `${type}; charset=utf-8`, ...isolation];
+const htmlHeaders = [
+  ...typed('text/html'),
+  ...['Content-Security-Policy', policy, 'Cross-Origin-Opener-Policy', 'same-origin'],
+];
+export const noCache = ['Cache-Control', 'no-cache'];
+
+/** A page in place of an error, for a browser. Undefined for errors that are not about the address. */
+export type RefusalPage = (refused: Refusal, path: string) => Promise<readonly [string, readonly string[]]>;
+
+export function createSite(name: string, mark: string, pages: readonly Page[]) {
+  const frame = { name, mark, searchFiles: { library: searchLibrary[0], sections: sectionsPath } };
+  const all = once(() => Promise.all(pages.map(madeOf)));
+  const search = once(async () => {
+    const { createSearch } = await import('./search.ts');
+    return createSearch((await all()).flatMap(sectionsOf));
+  });
+  /** A body that is made from all pages, on first use. */
+  const route = (type: readonly string[], make: (all: Made[]) => string | Promise<string>): Route =>
+    bodyRoute(
+      bodyOf(async () => Buffer.from(await make(await all()))),
+      [...type, ...noCache],
+    );
+  const ofPage = ({ path }: Page, index: number): [string, Route][] => [
+    [path, route(htmlHeaders, (made) => htmlOf(frame, made, made[index]!))],
+    [`${path}.md`, route(typed('text/markdown'), (made) => relative(made[index]!.text, path, '.md'))],
+  ];
+  const sections = route(typed('application/json'), async (made) => {
+    const { searchOptions } = await import('./search.ts');
+    return JSON.stringify({ ...searchOptions, sections: made.flatMap(sectionsOf) });
+  });
+  const answers: Route = {
+    async answer(exchange) {
+      const words = new URLSearchParams(exchange.query).get('q') ?? '';
+      const shown = { path: '/docs/search', ...resultsOf((await search())(words)) };
+      const html = htmlOf(frame, await all(), shown, words);
+      return bodyRoute(freshBody(Buffer.from(html)), [...htmlHeaders, ...noCache]).answer(exchange);
+    },
+  };
+  const refusalPage: RefusalPage = async ({ errors: [error], status }, path) => {
+    const title = status === 404 ? 'This page does not exist' : 'This page takes no such request';
+    const text = `# ${title}\n\n${error!.detail}\n\n- [Start](/docs)`;
+    return [htmlOf(frame, await all(), { path, title, text }), htmlHeaders];
+  };
+  const routes: [string, Route][] = [
+    ...pages.flatMap(ofPage),
+    ['/docs/search', answers],
+    [sectionsPath, sections],
+    ['/llms.txt', route(typed('text/plain'), (made) => indexOf(name, made))],
+    ...[icon, style, script, searchLibrary].map(([path, asset]): [string, Route] => [path, asset]),
+  ];
+  return { routes, refusalPage };
+}
+
+/** Caches what is made, but no failure: the next request tries again. */
+function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
+  let made: Promise<Value> | undefined;
+  return () => {
+    made ??= make().catch((fault) => {
+      made = undefined;
+      throw fault;
+    });
+    return made;
+  };
+}
+
+function resultsOf(found: readonly { id: string; title: string; page: string; text: string }[]) {
+  const items = found.map(({ id, title, page, text }) => {
+    const start = text.slice(0, 200).replaceAll(/[`*[\]]/g, ' ');
+    return `- [${title}](${id}) – ${page}. ${start}…`;
+  });
+  const title = found.length === 0 ? 'Nothing found' : 'Search';
+  return { title, text: `# ${title}\n\n${items.join('\n')}` } satisfies Omit<Shown, 'path'>;
+}
+
+/** The pages as Markdown, for programs that read: https://llmstxt.org. */
+function indexOf(name: string, all: readonly Made[]): string {
+  const groups = [...Map.groupBy(all, ({ group }) => group)].map(([group, pages]) => {
+    const links = pages.map(({ title, path, text }) => {
+      const about = text.split('\n\n')[1]?.replaceAll(/\[([^\]]+)\]\([^)]+\)|\n/g, (_, label = ' ') => label);
+      return `- [${title}](${path}): ${about}`;
+    });
+    return `## ${group}\n\n${links.join('\n')}\n`;
+  });
+  return relative(`# ${name}\n\n${groups.join('\n')}`, '/llms.txt', '.md');
+}

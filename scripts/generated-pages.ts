@@ -5,6 +5,7 @@ import { adminOpenApiText, openApiText } from './openapi.ts';
 import { clientTypes } from './pages/client-types.ts';
 import { commandsPage } from './pages/commands.ts';
 import { errorsPage } from './pages/errors.ts';
+import { highlightedCode } from './pages/highlighted.ts';
 import { importCodesPage } from './pages/import-codes.ts';
 import { metricsPage } from './pages/metrics.ts';
 import { postmanCollection } from './pages/postman.ts';
@@ -21,6 +22,7 @@ const pages: Readonly<Record<string, () => string | Promise<string>>> = {
   'reference/partners/error-catalogue.md': errorsPage,
   'reference/partners/partner-network.postman_collection.json': postmanCollection,
   'how-to/operators/capacity.md': capacityPage,
+  '../packages/service/assets/site/highlighted.json': highlightedCode,
   'reference/operators/settings.md': settingsPage,
   'reference/operators/commands.md': commandsPage,
   'reference/operators/import-codes.md': importCodesPage,

@@ -31,7 +31,7 @@ const read = [
   'packages/store/src/**/*migrations/*.sql',
   'packages/operator/assets/*.{css,js}',
   'packages/service/assets/*.png',
-  'packages/service/assets/site/*.{css,js,svg}',
+  'packages/service/assets/site/*.{css,js,json,svg}',
   '{packages/client,clients/python}/README.md',
   'docs/*/partners/*.{md,json}',
   'docs/samples/*',

@@ -46,10 +46,9 @@ function sectionOf(errorCode: ErrorCode): string {
   return [`### ${code(errorCode)}`, ...parts.map(wrapped)].join('\n\n').concat('\n');
 }
 
-/** A paragraph in lines of at most 100 columns. A link is not broken. */
+/** A paragraph in lines of at most 100 columns. */
 function wrapped(paragraph: string): string {
-  const words = paragraph.match(/\[[^\]]+\]\([^)]+\)\S*|`[^`]+`\S*|\S+/g) ?? [];
-  return words.reduce((text, word) => {
+  return paragraph.split(' ').reduce((text, word) => {
     const last = text.slice(text.lastIndexOf('\n') + 1);
     return `${text}${last.length + word.length < 100 ? ' ' : '\n'}${word}`;
   });

@@ -11,7 +11,8 @@ import { repository, root } from './repository.ts';
 
 const about = `
 Writes test/releases/VERSION for the version in package.json: the OpenAPI document, the SHA-256 of each
-migration, the package, and databases that the package makes on both engines. It never changes a version that is kept.`;
+migration, the package, and databases that the package makes on both engines. It never changes
+a version that is kept.`;
 
 async function keep(): Promise<boolean> {
   const version = versionOf(repository);

@@ -163,13 +163,19 @@ test('its page and its OpenAPI document need no key', async (t) => {
   const policy = page.headers.get('content-security-policy') ?? '';
   assert.match(policy, /^default-src 'none'; .*frame-ancestors 'none'/);
   const text = await page.text();
-  assert.match(text, /<h2>Send a batch of balances<\/h2>/);
-  assert.match(text, /--data-binary @balances\.jsonl/);
-  assert.match(text, /<code>reason<\/code><\/strong> optional, string, 1 to 256 characters/);
-  assert.doesNotMatch(text, /undefined/);
+  const pages: string[] = [];
   for (const [, path = ''] of text.matchAll(/href="((?!#)[^"]+)"/g)) {
-    assert.equal((await fetch(`${address}/${path}`)).status, 200, path);
+    const linked = await fetch(`${address}/${path}`);
+    assert.equal(linked.status, 200, path);
+    pages.push(await linked.text());
   }
+  const all = pages.join('');
+  assert.match(all, /<h1 [^>]+>Send a batch of balances<\/h1>/);
+  assert.match(all, /--data-binary @balances\.jsonl/);
+  assert.match(all, /<code>reason<\/code><\/td><td><em>Optional\. String, 1 to 256 characters\.<\/em>/);
+  assert.doesNotMatch(all, /undefined/);
+  const search = await fetch(`${address}/docs/search?q=revoke+key`);
+  assert.match(await search.text(), /<li><a href="[^"]+operations\/revokeKey"/);
   const answer = await fetch(`${address}/admin/v1/openapi.json`);
   assert.equal(answer.headers.get('cache-control'), 'no-store');
   const document = (await answer.json()) as Body;

@@ -13,7 +13,8 @@ function make(name, properties = {}, ...children) {
 keepOldLinks();
 for (const pre of all('pre')) addCopyButton(pre);
 keepChoice();
-for (const code of all('.tabs code')) if (code.textContent.startsWith('{')) colorJson(code);
+for (const code of all('.tabs code'))
+  if (code.textContent.startsWith('{') && code.childElementCount === 0) colorJson(code);
 prepareSearch(find('header form'));
 for (const form of all('form.try')) prepareTry(form);
 
@@ -66,8 +67,8 @@ function colorJson(code) {
   const parts = code.textContent.split(/("(?:[^"\\]|\\.)*"(?:\s*:)?|\b(?:true|false|null)\b|-?\b\d[\d.]*\b)/);
   const spans = parts.map((part, index) => {
     if (index % 2 === 0) return part;
-    const kind = part.endsWith(':') ? 'name' : part.startsWith('"') ? 'string' : 'number';
-    return make('span', { className: kind, textContent: part });
+    const kind = part.endsWith(':') ? 'attr' : part.startsWith('"') ? 'string' : 'number';
+    return make('span', { className: `hljs-${kind}`, textContent: part });
   });
   code.replaceChildren(...spans);
 }

@@ -91,7 +91,8 @@ export function forPartners(changelog: string): string {
   });
   // A version without such entries is left out.
   const versions = parts.filter((part, index) => isKind(part) || isKind(parts[index + 1]));
-  return `# Changelog\n\nNew features and fixes of the API, the clients and this site.\n\n${versions.join('\n\n')}\n`;
+  const about = 'New features and fixes of the API, the clients and this site.';
+  return `${['# Changelog', about, ...versions].join('\n\n')}\n`;
 }
 
 const isKind = (part = '') => part.startsWith('**');

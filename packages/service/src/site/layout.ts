@@ -7,7 +7,7 @@ import { type Made, relative, upFrom } from './page.ts';
 export interface Frame {
   /** The name of the site. */
   readonly name: string;
-  /** What stands beside the name, such as the environment. */
+  /** What follows the name, such as the environment. */
   readonly mark: string;
   /** The paths of what the search in the browser needs. */
   readonly searchFiles: { readonly library: string; readonly sections: string };

@@ -2,6 +2,8 @@
  * Renders the Markdown that our pages use: headings, paragraphs, flat lists, tables, code blocks, code,
  * emphasis and links. A run of code blocks with titles becomes tabs, which need no script.
  */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { escapeMarkup as escaped } from '@partner-network/common/text';
 
 /** Renders the text within a paragraph, a heading or a cell. */
@@ -22,15 +24,15 @@ function marked(text: string): string {
 
 /** A run of code blocks with titles, a code block, or lines up to the next empty line. */
 const blocks = /(?:^```\w+ title=.*?^```$\n*)+|^```\w*\n.*?^```$|^(?:[^\n]+(?:\n(?!```)|$))+/gms;
-const fence = /^```\w*(?: title="([^"\n]*)")?\n(.*?)^```$/gms;
+export const fence = /^```(\w*)(?: title="([^"\n]*)")?\n(.*?)^```$/gms;
 const heading = /^(#{1,5}) (.+)$/;
 const listItem = /^(?:-|\d+\.) /m;
 
-/** Renders whole blocks. `codeOf` may mark up the text of a code block. */
-export function rendered(markdown: string, codeOf: (source: string) => string = escaped): string {
+/** Renders whole blocks. */
+export function rendered(markdown: string): string {
   return Array.from(markdown.matchAll(blocks), ({ 0: block, index }) => {
     if (!block.startsWith('```')) return textBlock(block.trim());
-    const codes = Array.from(block.matchAll(fence), ([, title = '', source = '']) => ({
+    const codes = Array.from(block.matchAll(fence), ([, , title = '', source = '']) => ({
       title,
       pre: `<pre><code>${codeOf(source)}</code></pre>`,
     }));
@@ -41,10 +43,25 @@ export function rendered(markdown: string, codeOf: (source: string) => string = 
 /** Each tab is a radio button, its label and what it shows. Styles show what the checked one is before. */
 function tabs(group: string, codes: readonly { title: string; pre: string }[]): string {
   const parts = codes.map(({ title, pre }, index) => {
-    const button = `<input type="radio" name="${group}" id="${group}-${index}"${index === 0 ? ' checked' : ''}>`;
-    return `${button}<label for="${group}-${index}">${escaped(title)}</label><div>${pre}</div>`;
+    const id = `${group}-${index}`;
+    const button = `<input type="radio" name="${group}" id="${id}"${index === 0 ? ' checked' : ''}>`;
+    return `${button}<label for="${id}">${escaped(title)}</label><div>${pre}</div>`;
   });
   return `<fieldset class="tabs"><legend class="unseen">Show</legend>${parts.join('')}</fieldset>`;
+}
+
+/** The HTML of code blocks by the digest of their text. `npm run docs` writes it with a library. */
+const highlighted: Readonly<Record<string, string>> = JSON.parse(
+  readFileSync(new URL('../../assets/site/highlighted.json', import.meta.url), 'utf8'),
+);
+
+/** A text that is different in each service, such as one with its address, has no colors. */
+function codeOf(source: string): string {
+  return highlighted[digestOf(source)] ?? escaped(source);
+}
+
+export function digestOf(source: string): string {
+  return createHash('sha256').update(source).digest('base64url').slice(0, 12);
 }
 
 function textBlock(block: string): string {

@@ -19,7 +19,7 @@ export interface Sample {
   readonly source: string;
 }
 
-/** The sections from "Example request" to "Responses" stand beside the others on a wide screen. */
+/** A wide screen shows the sections from "Example request" to "Example responses" in a second column. */
 export function operationPage<O extends Operation>(api: Api<O>, operation: O, samples: readonly Sample[]) {
   const { method, path, pathParameters = {}, bodies = [], statuses = [200], result } = operation;
   const curl = api.samplesOf(operation).find(({ lang }) => lang === 'Shell');
@@ -140,7 +140,8 @@ function listed(words: readonly string[]): string {
 export function tryForm({ method, path, parameters }: Operation, demoKey = ''): string {
   const field = (name: string, id: string, hint: string, value: string, more = '', beside = '') =>
     `<div class="field"><label for="try-${id}">${name}</label>${beside}</div>
-<input id="try-${id}" ${more} value="${escaped(value)}" aria-describedby="hint-${id}" autocomplete="off" spellcheck="false">
+<input id="try-${id}" ${more} value="${escaped(value)}" aria-describedby="hint-${id}"
+ autocomplete="off" spellcheck="false">
 <p class="hint" id="hint-${id}">${inline(hint)}</p>`;
   const fields = Object.entries(parameters).map(([name, { required, schema, example }]) => {
     const hint = `${required ? 'Required.' : 'Optional.'} ${boundsOf(schema)}`;
@@ -154,7 +155,8 @@ export function tryForm({ method, path, parameters }: Operation, demoKey = ''): 
 ${field('API key', 'key', keyHint, demoKey, 'class="secret"')}
 ${fields.join('\n')}
 ${field('More of the query', 'rest', restHint, '')}
-<p class="actions"><button class="primary">Send</button> <button type="button" data-next hidden>Next page</button></p>
+<p class="actions"><button class="primary">Send</button>
+<button type="button" data-next hidden>Next page</button></p>
 <p class="hint">The same with curl:</p>
 <pre><code data-curl></code></pre>
 <section data-answer aria-live="polite" aria-label="Response"></section>

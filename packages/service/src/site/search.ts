@@ -5,7 +5,7 @@ import type { Section } from './page.ts';
 /** What a browser loads when its reader goes to the search box. */
 export const searchOptions = {
   index: { fields: ['title', 'page', 'text'], storeFields: ['title', 'page', 'text'] },
-  /** The words of a heading count most. Every word must occur, or one that is close to it. */
+  /** The words of a heading count most. Every word must occur, in this form or a similar one. */
   query: { boost: { title: 4, page: 2 }, combineWith: 'AND', prefix: true, fuzzy: 0.2 },
   most: 12,
 } as const;

@@ -48,7 +48,7 @@ test('the pages are a start, each guide, each operation, the errors and the chan
   assert.deepEqual(pluck(guideList, 'file').sort(), [...files, 'CHANGELOG.md'].sort());
 });
 
-test('every link of every page, also as Markdown and in llms.txt, leads to a page and its section', async (t) => {
+test('every link of every page, and of its Markdown, leads to a page and its section', async (t) => {
   const { call } = await startTestService(t);
   const texts = new Map<string, string>();
   const read = async (path: string) => {
@@ -97,7 +97,7 @@ test('old addresses, the codes of errors and the address of a sandbox lead to th
   assert.equal(production.get('/'), undefined);
 });
 
-test('a path that does not exist is a page for a browser and JSON for a program, and so is a 405', async (t) => {
+test('a 404 and a 405 are pages for a browser, and JSON for a program', async (t) => {
   const { call } = await startTestService(t);
   const browser = { headers: { accept: 'text/html,*/*;q=0.8' } };
   for (const [path, method, status] of [
@@ -152,7 +152,7 @@ test('a page has only our own scripts and styles, and none of them inline', asyn
     const { body, header } = await answerOf(sandbox, path);
     assert.match(
       String(header('Content-Security-Policy')),
-      /^default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; .*frame-ancestors 'none'$/,
+      /^default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; .*ancestors 'none'$/,
     );
     assert.doesNotMatch(String(header('Content-Security-Policy')), /unsafe|nonce|https?:|\*/);
     assert.doesNotMatch(body.toString(), /<script(?! type="module" src="[^:"]+">)|<style| style=| on\w+=/);

@@ -159,6 +159,8 @@ const goals = {
   sqlite: { brands: 4, balance: 3.5 },
   postgres: { brands: 5, balance: 4.3 },
   refused: { 401: 0.55, 429: 0.6 },
+  /** A page at /docs, compared with a 401. */
+  page: 1.5,
 } as const;
 
 /** Our service on one engine. */
@@ -184,6 +186,11 @@ export async function ours(
     { kind: 'brands, middle page', goal: ofFloor, requests: middle },
     { kind: balance, goal: ofBalance, requests: balances },
     { kind: 'refused, 401', goal: ofAdmitted(401), requests: unknownKeys(), status: 401 },
+    {
+      kind: '/docs',
+      goal: { over: `${engine}: refused, 401`, atMost: goals.page },
+      requests: [{ path: '/docs' }],
+    },
     {
       kind: 'refused, 429',
       goal: ofAdmitted(429),

@@ -1,28 +1,15 @@
 /** The frame of all pages: head, search, navigation and the words around the content. */
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Environment } from '@partner-network/contract/environments';
-import { bodyOf, bodyRoute } from '@partner-network/http/content';
-import type { Route } from '@partner-network/http/handle';
 import type { Refusal } from '@partner-network/http/refusal';
-import { icon } from '@partner-network/service/site/assets';
+import { assetOf, icon, tokens } from '@partner-network/service/site/assets';
 import { type Html, html } from './html.ts';
 import type { Session } from './session.ts';
 
-/** A file that pages use. Its path changes with its content, so that browsers may keep it. */
-function assetOf(name: string, ending: string, type: string): [path: string, Route] {
-  const content = readFileSync(new URL(`../../assets/${name}.${ending}`, import.meta.url));
-  const digest = createHash('sha256').update(content).digest('hex').slice(0, 8);
-  const headers = ['Content-Type', `${type}; charset=utf-8`];
-  const route = bodyRoute(
-    bodyOf(async () => content),
-    [...headers, 'Cache-Control', 'public, max-age=31536000, immutable'],
-  );
-  return [`/console/${name}-${digest}.${ending}`, route];
-}
+const read = (name: string) => readFileSync(new URL(`../../assets/${name}`, import.meta.url));
 
-export const style = assetOf('console', 'css', 'text/css');
-export const copyScript = assetOf('copy', 'js', 'text/javascript');
+export const style = assetOf('/console/console.css', 'text/css', tokens, read('console.css'));
+export const copyScript = assetOf('/console/copy.js', 'text/javascript', read('copy.js'));
 
 /** With `no-referrer`, browsers would not say where a form comes from. */
 export const headersOf = ({ hasCopy = false }: Page): string[] =>

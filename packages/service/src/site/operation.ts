@@ -33,6 +33,7 @@ export function operationPage<O extends Operation>(api: Api<O>, operation: O, sa
     return { name, required: true, description, schema: { type: 'string', minLength: 1, maxLength } };
   });
   const inQuery = parametersInOrder(operation).map((name) => ({ name, ...operation.parameters[name]! }));
+  const forms = bodies.map((body) => table('Field', fieldsOf(body)));
   const fields = fieldsOf(api.schemas[result.of] as RecordSchema);
   return [
     `# ${operation.summary}`,
@@ -46,7 +47,7 @@ export function operationPage<O extends Operation>(api: Api<O>, operation: O, sa
     [...answers, ...refusals].map(([status, response]) => exampleOf(status, response, result)).join('\n'),
     '## Parameters',
     inPath.length + inQuery.length === 0 ? 'None.' : table('Parameter', [...inPath, ...inQuery]),
-    ...bodies.map((body) => `## Fields of the body\n\n${table('Field', fieldsOf(body))}`),
+    ...(bodies.length === 0 ? [] : ['## Fields of the body', forms.join('\n\nOr:\n\n')]),
     '## Response',
     ...answers.map(([status, { description }]) => `**${status}** ${description}`),
     `### Fields of ${inWords(result.of)}`,

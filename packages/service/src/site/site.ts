@@ -69,7 +69,10 @@ export function createSite(name: string, mark: string, pages: readonly Page[]) {
     ['/docs/search', answers],
     [sectionsPath, sections],
     ['/llms.txt', route(typed('text/plain'), (made) => indexOf(name, made))],
-    ...[icon, style, script, searchLibrary].map(([path, asset]): [string, Route] => [path, asset]),
+    icon,
+    style,
+    script,
+    searchLibrary,
   ];
   return { routes, refusalPage };
 }

@@ -1,4 +1,5 @@
 /** The site for partners: guides, operations, errors, changes, and the files that they name. */
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { type Environment, keyPrefixes } from '@partner-network/contract/environments';
 import { errorCatalogue } from '@partner-network/contract/errors';
@@ -28,10 +29,29 @@ const collectionFile = 'docs/reference/partners/partner-network.postman_collecti
 const collectionPath = '/docs/partner-network.postman_collection.json';
 
 /** The paths of the clients' packages. */
-const clientPackages = clientFiles().map(({ name, content }): [string, Route] => {
-  const type = ['Content-Type', 'application/octet-stream'];
-  return [`/docs/clients/${name}`, bodyRoute(bodyOf(content), [...type, ...noCache, ...isolation])];
+const clients = clientFiles().map(({ name, about, content }) => {
+  return { path: `/docs/clients/${name}`, name, about, body: bodyOf(content) };
 });
+
+const clientRoutes = clients.map(({ path, body }): [string, Route] => {
+  const type = ['Content-Type', 'application/octet-stream'];
+  return [path, bodyRoute(body, [...type, ...noCache, ...isolation])];
+});
+
+const clientsPage: Page = {
+  path: '/docs/clients',
+  group: 'Clients',
+  async markdown() {
+    const files = clients.map(async ({ path, name, about, body }) => {
+      const digest = createHash('sha256')
+        .update(await body('identity'))
+        .digest('hex');
+      return `## ${about}\n\n[${name}](${path})\n\n\`\`\`text\nSHA-256 ${digest}\n\`\`\``;
+    });
+    const about = 'The files that this service offers. The guides say how to install them.';
+    return ['# Files to install', about, ...(await Promise.all(files))].join('\n\n');
+  },
+};
 
 /** All paths of the site, and the page in place of an error. Everything is made on first use. */
 export function createPartnersSite({ environment, publicUrl, demoKey }: Surroundings, rates: Rates) {
@@ -64,7 +84,8 @@ export function createPartnersSite({ environment, publicUrl, demoKey }: Surround
     },
   };
   const isFirst = ({ group }: Page) => group === 'Start';
-  const pages = [start, ...guides.filter(isFirst), ...operations, ...guides.filter((page) => !isFirst(page))];
+  const others = guides.filter((page) => !isFirst(page));
+  const pages = [start, ...guides.filter(isFirst), ...operations, clientsPage, ...others];
   const { routes, refusalPage } = createSite('Partner Network', environment, pages);
   const document = bodyOf(async () => {
     const { openApi } = await import('@partner-network/contract/openapi/document');
@@ -78,7 +99,7 @@ export function createPartnersSite({ environment, publicUrl, demoKey }: Surround
     [openApiPath, bodyRoute(document, [...json, 'Cache-Control', 'public, max-age=300'])],
     [collectionPath, bodyRoute(collection, [...json, ...noCache, ...isolation])],
     ...routes,
-    ...clientPackages,
+    ...clientRoutes,
     ...Object.keys(errorCatalogue).map((code) =>
       leads(`/docs/errors/${code}`, `../errors#${code.toLowerCase()}`),
     ),

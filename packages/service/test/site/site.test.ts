@@ -1,5 +1,6 @@
 /** The pages for partners: links, Markdown, search, headers, encodings and sizes. */
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { globSync } from 'node:fs';
 import { test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
@@ -16,10 +17,9 @@ import { createPartnersSite } from '../../src/site/routes.ts';
 const root = new URL('../../../../', import.meta.url);
 const demoKey = 'pn_test_demo';
 
-/** All routes, except those of the packages with clients, which a checkout may have or not. */
 function routesOf(environment: Environment) {
-  const site = createPartnersSite({ environment, publicUrl: () => publicUrl, demoKey }, { brands: 50 });
-  return new Map(site.routes.filter(([path]) => !path.startsWith('/docs/clients/')));
+  const place = { environment, publicUrl: () => publicUrl, demoKey };
+  return new Map(createPartnersSite(place, { brands: 50 }).routes);
 }
 
 type Routes = ReturnType<typeof routesOf>;
@@ -42,7 +42,7 @@ const markdownOf = async (routes: Routes, path: string) =>
   (await answerOf(routes, `${path}.md`)).body.toString();
 
 test('the pages are a start, each guide, each operation, the errors and the changes', () => {
-  const others = ['/docs', '/docs/operations/listBrands', '/docs/operations/listBalances'];
+  const others = ['/docs', '/docs/operations/listBrands', '/docs/operations/listBalances', '/docs/clients'];
   assert.deepEqual(new Set(pages), new Set([...pluck(guideList, 'path'), ...others]));
   const files = globSync(['docs/*/partners/*.md', '{packages/client,clients/*}/README.md'], { cwd: root });
   assert.deepEqual(pluck(guideList, 'file').sort(), [...files, 'CHANGELOG.md'].sort());
@@ -67,10 +67,10 @@ test('every link of every page, and of its Markdown, leads to a page and its sec
     for (const [, link = ''] of text.matchAll(form)) {
       const { origin, pathname, hash } = new URL(link, `${publicUrl}${path}`);
       assert.equal(origin, publicUrl, link);
-      if (pathname === '/docs/search' || pathname.startsWith('/docs/clients/')) continue;
+      if (pathname === '/docs/search') continue;
       const target = await read(pathname);
       if (isHtml && hash !== '') assert.ok(target.includes(` id="${hash.slice(1)}"`), `${path}: ${link}`);
-      if (!isHtml && !hash) assert.match(pathname, /\.(md|json|txt)$/, `${path}: ${link}`);
+      if (!isHtml && !hash) assert.match(pathname, /\.(md|json|txt|tgz|whl)$/, `${path}: ${link}`);
       links += 1;
     }
   }
@@ -211,6 +211,17 @@ test('the guides name the address of this service, and a demo key in the sandbox
   const form = (routes: Routes) => answerOf(routes, '/docs/operations/listBrands');
   assert.ok((await form(sandbox)).body.includes(`value="${demoKey}"`));
   assert.ok(!(await form(production)).body.includes(demoKey));
+});
+
+test('the page of clients has the digest of each file that it offers', async () => {
+  const text = await markdownOf(production, '/docs/clients');
+  const files = [...production.keys()].filter((path) => path.startsWith('/docs/clients/'));
+  assert.ok(files.length >= 2);
+  for (const path of files) {
+    const { body } = await answerOf(production, path);
+    const digest = createHash('sha256').update(body).digest('hex');
+    assert.match(text, new RegExp(`${path.split('/').at(-1)}\\)\\n\\n.*\\nSHA-256 ${digest}`));
+  }
 });
 
 test('a demo key that is the subject of a guide is not replaced', async () => {

@@ -129,6 +129,7 @@ test('the manifest asks for Node 24 and for what runs, and publint finds no prob
   assert.deepEqual(Object.keys(manifest.scripts), ['prepack']);
   assert.deepEqual(Object.keys(manifest.dependencies), [
     'ioredis',
+    'minisearch',
     'openid-client',
     'pg',
     'pg-copy-streams',

@@ -7,13 +7,13 @@ import {
   adminOperations,
 } from '@partner-network/contract/admin/operations';
 import { adminLimits } from '@partner-network/contract/limits';
-import type { Exchange, Route, Routes } from '@partner-network/http/handle';
+import type { Exchange, Route, Routes, Site } from '@partner-network/http/handle';
 import { refusalSaying } from '@partner-network/http/refusal';
 import { headerValues } from '@partner-network/http/request';
 import { type BatchSender, batchKinds } from './batch-sender.ts';
 import type { Calls } from './calls.ts';
 import { type Identify, inOwnWords } from './credentials.ts';
-import { referenceRoutes } from './reference.ts';
+import { createReference } from './reference.ts';
 import { type Answered, readRequest } from './request.ts';
 import { type Match, matchPath } from './routes.ts';
 
@@ -61,7 +61,7 @@ export function createAdminRoutes(
   { identify, call, batches, publicUrl }: AdminParts,
   console: Routes['get'],
   isOnlyLocal: boolean,
-): Routes {
+): Pick<Site, 'routes' | 'refusalPage'> {
   async function answer({ id, encoded }: Match[string], exchange: Exchange): Promise<string> {
     exchange.operation = id;
     const caller = await identify(exchange);
@@ -87,12 +87,14 @@ export function createAdminRoutes(
     };
   }
 
-  const pages = new Map(referenceRoutes(publicUrl));
-  return {
+  const reference = createReference(publicUrl);
+  const pages = new Map(reference.routes);
+  const routes: Routes = {
     get: (path) => {
       const match = matchPath(path);
       const route = match ? routeOf(match) : (pages.get(path) ?? console(path));
       return route && isOnlyLocal ? onLocalHost(route) : route;
     },
   };
+  return { routes, refusalPage: reference.refusalPage };
 }

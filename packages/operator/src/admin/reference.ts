@@ -12,7 +12,7 @@ const openApiPath = `${adminBasePath}/openapi.json`;
 const jsonHeaders = ['Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store'];
 
 /** These paths need no key. */
-export function referenceRoutes(publicUrl: () => string): [string, Route][] {
+export function createReference(publicUrl: () => string) {
   const document = bodyOf(async () => Buffer.from(JSON.stringify(openApi(adminApi(publicUrl())))));
   const start = {
     path: '/docs',
@@ -33,6 +33,7 @@ export function referenceRoutes(publicUrl: () => string): [string, Route][] {
       return operationPage(api, operation, samples);
     },
   }));
-  const { routes } = createSite('Administrative API', 'operators', [start, ...operations]);
-  return [[openApiPath, bodyRoute(document, jsonHeaders)], ...routes];
+  const { routes, refusalPage } = createSite('Administrative API', 'operators', [start, ...operations]);
+  const own: [string, Route] = [openApiPath, bodyRoute(document, jsonHeaders)];
+  return { routes: [own, ...routes], refusalPage };
 }

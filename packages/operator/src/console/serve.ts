@@ -79,8 +79,8 @@ export async function openAdmin(
   const parts = { identify: createIdentify(store, journal), call, batches, publicUrl: ownUrl };
   const provider = oidc && new IdentityProvider(oidc);
   const console = createConsole({ ...parts, store, box, journal, log, examine, provider });
-  const routes = createAdminRoutes(parts, console, isOnlyLocal);
-  const site = { routes, log, requests, notFound: unknownPath };
+  const app = createAdminRoutes(parts, console, isOnlyLocal);
+  const site = { ...app, log, requests, notFound: unknownPath };
   const http = serveSite(server, site);
   await listen(server, host, port, portFlag);
   opened.defer(http.close);

@@ -176,6 +176,11 @@ test('its page and its OpenAPI document need no key', async (t) => {
   assert.doesNotMatch(all, /undefined/);
   const search = await fetch(`${address}/docs/search?q=revoke+key`);
   assert.match(await search.text(), /<li><a href="[^"]+operations\/revokeKey"/);
+  const browser = { headers: { accept: 'text/html' } };
+  assert.match(
+    await (await fetch(`${address}/docs/nowhere`, browser)).text(),
+    /<title>This page does not exist/,
+  );
   const answer = await fetch(`${address}/admin/v1/openapi.json`);
   assert.equal(answer.headers.get('cache-control'), 'no-store');
   const document = (await answer.json()) as Body;

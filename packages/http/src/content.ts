@@ -1,6 +1,6 @@
 /** Content that is sent in the best encoding that the client accepts, and redirects. */
 import { promisify } from 'node:util';
-import { brotliCompress, brotliCompressSync, brotliDecompress, constants, gzip, gzipSync } from 'node:zlib';
+import { brotliCompress, brotliCompressSync, constants, gzip, gzipSync } from 'node:zlib';
 import type { Exchange, Route } from './handle.ts';
 import { headerValues } from './request.ts';
 
@@ -11,10 +11,9 @@ type Encoding = (typeof encodings)[number];
 /** The body of a path in each encoding. Each is made on first use and cached. */
 export type Body = (encoding: Encoding) => Promise<Buffer>;
 
-/** `brotli` reads the content in Brotli, if it is stored in that form. */
-export function bodyOf(content: () => Promise<Buffer>, brotli = () => compressed(content)): Body {
+export function bodyOf(content: () => Promise<Buffer>): Body {
   const gzipped = async () => promisify(gzip)(await content());
-  const forms = { br: brotli, gzip: gzipped, identity: content };
+  const forms = { br: () => compressed(content), gzip: gzipped, identity: content };
   const cache: Partial<Record<Encoding, Promise<Buffer>>> = {};
   return (encoding) =>
     (cache[encoding] ??= forms[encoding]().catch((fault) => {
@@ -22,11 +21,6 @@ export function bodyOf(content: () => Promise<Buffer>, brotli = () => compressed
       delete cache[encoding];
       throw fault;
     }));
-}
-
-/** A body that is stored as Brotli. Browsers accept Brotli over TLS and on localhost, and gzip elsewhere. */
-export function bodyOfBrotli(stored: () => Promise<Buffer>): Body {
-  return bodyOf(async () => promisify(brotliDecompress)(await stored()), stored);
 }
 
 /** A body that is sent once: each request gets its own. Compressed here, because a thread would cost more. */

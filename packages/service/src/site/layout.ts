@@ -87,10 +87,10 @@ function content({ path, text, form }: Shown): string {
 function around(all: readonly Made[], { path }: Shown, up: string): string {
   const index = all.findIndex((page) => page.path === path);
   if (index < 0) return '';
-  const link = (page: Made | undefined, words: string) =>
+  const link = (page: Made | undefined, rel: string, words: string) =>
     page &&
-    `<a rel="${words}" href="${up}${page.path.slice(1)}"><span>${words}</span> ${inline(page.title)}</a>`;
-  const links = [link(all[index - 1], 'prev'), link(all[index + 1], 'next')];
+    `<a rel="${rel}" href="${up}${page.path.slice(1)}"><span>${words}</span> ${inline(page.title)}</a>`;
+  const links = [link(all[index - 1], 'prev', 'Previous'), link(all[index + 1], 'next', 'Next')];
   return `<nav class="around" aria-label="Previous and next page">${links.join('\n')}</nav>
 <footer><a href="${up}${path.slice(1)}.md">This page as Markdown</a></footer>`;
 }

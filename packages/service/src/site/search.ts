@@ -10,15 +10,16 @@ export const searchOptions = {
   most: 12,
 } as const;
 
-/** Longer texts are cut: each word costs a walk through the index. */
-const longest = 100;
+/** More words and characters are left out. A word costs up to 0.4 ms, and anybody may search. */
+const bounds = { words: 6, characters: 100 };
 
 export function createSearch(sections: readonly Section[]): (words: string) => Section[] {
   const { index, query, most } = searchOptions;
   const search = new MiniSearch<Section>({ fields: [...index.fields], storeFields: [...index.storeFields] });
   search.addAll(sections);
   return (words) => {
-    const found = search.search(words.slice(0, longest), { ...query });
+    const first = words.slice(0, bounds.characters).split(/[\s\p{P}]+/u, bounds.words);
+    const found = search.search(first.join(' '), { ...query });
     return found.slice(0, most).map(({ id, title, page, text }) => ({ id, title, page, text }));
   };
 }

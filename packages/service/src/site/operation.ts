@@ -138,13 +138,15 @@ function listed(words: readonly string[]): string {
 }
 
 /** A form to try an operation. Scripts show it and send it. Nothing limits what the reader types. */
-export function tryForm({ method, path, parameters }: Operation, demoKey = ''): string {
+export function tryForm(operation: Operation, demoKey = ''): string {
+  const { method, path, parameters } = operation;
   const field = (name: string, id: string, hint: string, value: string, more = '', beside = '') =>
     `<div class="field"><label for="try-${id}">${name}</label>${beside}</div>
 <input id="try-${id}" ${more} value="${escaped(value)}" aria-describedby="hint-${id}"
  autocomplete="off" spellcheck="false">
 <p class="hint" id="hint-${id}">${inline(hint)}</p>`;
-  const fields = Object.entries(parameters).map(([name, { required, schema, example }]) => {
+  const fields = parametersInOrder(operation).map((name) => {
+    const { required, schema, example } = parameters[name]!;
     const hint = `${required ? 'Required.' : 'Optional.'} ${boundsOf(schema)}`;
     const empty = `<label class="check"><input type="checkbox" name="${name}"> send it empty</label>`;
     const value = required ? String(example) : '';

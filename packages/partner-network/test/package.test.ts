@@ -1,6 +1,7 @@
 /** The service as operators install it: packed, installed in a folder that nobody can write, and run. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
+import { hash } from 'node:crypto';
 import {
   chmodSync,
   constants,
@@ -186,6 +187,13 @@ test('an unprivileged user runs a read-only package, whose sandbox has its guide
   for (const { name, content } of clientFiles()) {
     const { body } = await fetch(`${reference}/clients/${name}`);
     assert.ok((await content()).equals(await buffer(body!)), name);
+  }
+  const offered = await text('/clients.md');
+  const digests = [...offered.matchAll(/^## .*?\[([^\]]+)\].*?SHA-256 (\w+)/gms)];
+  assert.equal(digests.length, 3);
+  for (const [, name = '', digest] of digests) {
+    const content = await buffer((await fetch(`${reference}/clients/${name}`)).body!);
+    assert.equal(hash('sha256', content), digest, name);
   }
   const own = `${reference}/clients/${basename(tarball)}`;
   const again = unpack(pack(temporaryFolder(t), own), join(temporaryFolder(t), 'package'));

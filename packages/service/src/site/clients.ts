@@ -18,7 +18,7 @@ interface ClientFile {
 
 /** The root of a checkout, or the folder of a package that has the same layout. */
 const root = new URL('../../../../', import.meta.url);
-const isCheckout = import.meta.url.endsWith('.ts');
+export const isCheckout = import.meta.url.endsWith('.ts');
 const version = ownVersion();
 const pythonVersion = version.replace('-dev', '.dev0');
 

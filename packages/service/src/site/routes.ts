@@ -8,7 +8,7 @@ import { basePath, listings, openApiPath, sandboxOrigin } from '@partner-network
 import { bodyOf, bodyRoute, redirect } from '@partner-network/http/content';
 import type { Route } from '@partner-network/http/handle';
 import { isolation } from './assets.ts';
-import { clientFiles } from './clients.ts';
+import { clientFiles, isCheckout } from './clients.ts';
 import { guidePages, root } from './guides.ts';
 import { operationPage, tryForm } from './operation.ts';
 import type { Page } from './page.ts';
@@ -48,7 +48,8 @@ const clientsPage: Page = {
         .digest('hex');
       return `## ${about}\n\n[${name}](${path})\n\n\`\`\`text\nSHA-256 ${digest}\n\`\`\``;
     });
-    const about = 'The files that this service offers. The guides say how to install them.';
+    const command = isCheckout ? ' In this checkout, `npx partner-network` runs the command line.' : '';
+    const about = `The files that this service offers. The guides say how to install them.${command}`;
     return ['# Files to install', about, ...(await Promise.all(files))].join('\n\n');
   },
 };

@@ -41,7 +41,7 @@ function sectionOf(errorCode: ErrorCode): string {
   const shown = withCode(detail).replace(/"([^"]*)"|([0-9a-f-]{36})/, (_, quoted, id) => code(quoted ?? id));
   const parts = [
     `${when} Category: ${code(category)}.`,
-    `**What to do:** ${shown}${more === undefined ? '' : ` See ${more}.`}`,
+    `**What to do${errorCatalogue[errorCode].detail.includes('{') ? ', for example' : ''}:** ${shown}${more === undefined ? '' : ` See ${more}.`}`,
   ];
   return [`### ${code(errorCode)}`, ...parts.map(wrapped)].join('\n\n').concat('\n');
 }

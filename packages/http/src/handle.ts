@@ -191,9 +191,15 @@ export async function respond(
   return exchange;
 }
 
+/**
+ * An API answers with JSON, because Java's HttpURLConnection accepts HTML unless its program says otherwise.
+ * So does a long path: each link of a page repeats `../` for each slash.
+ */
+const isOfPages = (path: string) => !path.includes('/v1/') && path.length <= 100;
+
 /** The page in place of an error about the address. Programs get JSON, and browsers, too, if it fails. */
 async function pageOf({ refusalPage }: Site, path: string, rawHeaders: readonly string[], refused: Refusal) {
-  const isAboutAddress = refused.status === 404 || refused.status === 405;
+  const isAboutAddress = (refused.status === 404 || refused.status === 405) && isOfPages(path);
   if (refusalPage === undefined || !isAboutAddress || !acceptsHtml(rawHeaders)) return undefined;
   const made = await refusalPage(refused, path).catch(() => undefined);
   return made && refused.as(...made);

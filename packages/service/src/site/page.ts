@@ -8,6 +8,8 @@ export interface Page {
   readonly group: string;
   /** Begins with its title as a heading. Links to other pages begin with a slash. */
   markdown(): Promise<string>;
+  /** The end of the page, if it takes long to make: other pages and the search do not wait for it. */
+  ending?(): Promise<string>;
   /** HTML that follows the section "Try it". */
   readonly form?: string;
 }

@@ -42,15 +42,18 @@ const clientsPage: Page = {
   path: '/docs/clients',
   group: 'Clients',
   async markdown() {
-    const files = clients.map(async ({ path, name, about, body }) => {
-      const digest = createHash('sha256')
-        .update(await body('identity'))
-        .digest('hex');
-      return `## ${about}\n\n[${name}](${path})\n\n\`\`\`text\nSHA-256 ${digest}\n\`\`\``;
-    });
+    const files = clients.map(({ path, name, about }) => `## ${about}\n\n[${name}](${path})`);
     const command = isCheckout ? ' In this checkout, `npx partner-network` runs the command line.' : '';
     const about = `The files that this service offers. The guides say how to install them.${command}`;
-    return ['# Files to install', about, ...(await Promise.all(files))].join('\n\n');
+    return ['# Files to install', about, ...files, '## SHA-256'].join('\n\n');
+  },
+  /** In the form that `sha256sum --check` reads. */
+  async ending() {
+    const lines = clients.map(async ({ name, body }) => {
+      const digest = createHash('sha256').update(await body('identity'));
+      return `${digest.digest('hex')}  ${name}\n`;
+    });
+    return `\n\n\`\`\`text\n${(await Promise.all(lines)).join('')}\`\`\``;
   },
 };
 

@@ -43,10 +43,18 @@ export function createSite(name: string, mark: string, pages: readonly Page[]) {
       bodyOf(async () => Buffer.from(await make(await all()))),
       [...type, ...noCache],
     );
-  const ofPage = ({ path }: Page, index: number): [string, Route][] => [
-    [path, route(htmlHeaders, (made) => htmlOf(frame, made, made[index]!))],
-    [`${path}.md`, route(typed('text/markdown'), (made) => relative(made[index]!.text, path, '.md'))],
-  ];
+  const ofPage = ({ path, ending }: Page, index: number): [string, Route][] => {
+    const wholeOf = async (made: Made[]) => {
+      const page = made[index]!;
+      return { ...page, text: page.text + ((await ending?.()) ?? '') };
+    };
+    const html = async (made: Made[]) => htmlOf(frame, made, await wholeOf(made));
+    const markdown = async (made: Made[]) => relative((await wholeOf(made)).text, path, '.md');
+    return [
+      [path, route(htmlHeaders, html)],
+      [`${path}.md`, route(typed('text/markdown'), markdown)],
+    ];
+  };
   const sections = route(typed('application/json'), async (made) => {
     const { searchOptions } = await import('./search.ts');
     return JSON.stringify({ ...searchOptions, sections: made.flatMap(sectionsOf) });

@@ -26,7 +26,9 @@ export async function highlightedCode(): Promise<string> {
     const language = languages[name] ?? name;
     const isOfPlace = own.some((part) => source.includes(part));
     if (isOfPlace || hljs.getLanguage(language) === undefined) return [];
-    return [[digestOf(source), hljs.highlight(source, { language }).value]];
+    const { value } = hljs.highlight(source, { language });
+    // Without a color, such as a list of digests, a page does not need it.
+    return value.includes('<span') ? [[digestOf(source), value]] : [];
   });
   const sorted = found.toSorted(([one = ''], [other = '']) => (one < other ? -1 : 1));
   return `${JSON.stringify(Object.fromEntries(sorted), undefined, 2)}\n`;

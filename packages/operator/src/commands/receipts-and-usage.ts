@@ -73,9 +73,9 @@ export const listReceipts = onDatabase({
 const receiptColumns: readonly Column<Receipt>[] = [
   { heading: 'TIME', minCells: neverShortened, cell: ({ at }) => at },
   { heading: 'PARTNER', cell: ({ partner_id }) => partner_id },
-  { heading: 'OPERATION', minCells: neverShortened, cell: ({ operation }) => operation },
   { heading: 'CUSTOMER', cell: ({ customer_id = '-' }) => customer_id },
   { heading: 'OUTCOME', minCells: neverShortened, cell: ({ outcome }) => outcome },
+  { heading: 'OPERATION', minCells: neverShortened, cell: ({ operation }) => operation },
   { heading: 'REQUEST ID', minCells: issuedIdCells, cell: ({ request_id }) => request_id },
   { heading: 'KEY', minCells: issuedIdCells, cell: ({ key_id }) => key_id },
   { heading: 'GRANT', minCells: issuedIdCells, cell: ({ grant_id = '-' }) => grant_id },

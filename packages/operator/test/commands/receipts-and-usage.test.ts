@@ -126,9 +126,12 @@ test('lists receipts newest first, and those that the flags name', limits, async
   assert.match(stderr, /^There are more receipts: raise --limit \(now 2\)/);
   const { stdout } = await line.run('receipts list --partner zenith');
   const [heading, row, ...rest] = stdout.trimEnd().split('\n');
-  assert.equal(heading?.split(/ {2,}/).join(), 'TIME,PARTNER,CUSTOMER,OUTCOME,REQUEST ID,KEY,GRANT');
+  assert.equal(
+    heading?.split(/ {2,}/).join(),
+    'TIME,PARTNER,CUSTOMER,OUTCOME,OPERATION,REQUEST ID,KEY,GRANT',
+  );
   const { at, request_id } = ofNobody;
-  assert.equal(row?.split(/ +/).join(), `${at},zenith,-,RATE_LIMITED,${request_id},KEY_1,g`);
+  assert.equal(row?.split(/ +/).join(), `${at},zenith,-,RATE_LIMITED,listBalances,${request_id},KEY_1,g`);
   assert.deepEqual(rest, []);
 });
 
@@ -139,8 +142,8 @@ test('a terminal shows the columns that fit', needsTerminal, async (t) => {
   const terminal = onTerminal(t, 80, ['receipts', 'list', '--database', line.database]);
   assert.equal(await terminal.ended, 0);
   assert.deepEqual(terminal.shown().match(/\S+/g), [
-    ...['TIME', 'PARTNER', 'CUSTOMER', 'OUTCOME'],
-    ...[receipt.at, receipt.partner_id, receipt.customer_id, receipt.outcome],
+    ...['TIME', 'PARTNER', 'CUSTOMER', 'OUTCOME', 'OPERATION'],
+    ...[receipt.at, receipt.partner_id, receipt.customer_id, receipt.outcome, receipt.operation],
   ]);
 });
 
@@ -221,7 +224,7 @@ test('usage list filters by partner, key and time, and says if there is more', a
   assert.deepEqual(pluck(await list('--partner zenith'), 'count'), [7]);
   assert.deepEqual(await list('--partner acme --since 1d'), [countOf(now)]);
   const table = await line.run('usage list --limit 1');
-  assert.match(table.stdout, /^FROM +PARTNER +KEY +OPERATION +CODE +COUNT\n/);
+  assert.match(table.stdout, /^FROM +PARTNER +KEY +OPERATION +CODE +COUNT +PEAK +SLOWEST MS\n/);
   assert.match(table.stderr, /^There are more counts: raise --limit/);
   assert.deepEqual(await line.json('usage prune --older-than 40d'), { removed: 1 });
   assert.equal((await list('--limit 9')).length, 2);

@@ -79,7 +79,7 @@ function content({ path, text, form }: Shown): string {
   if (rest === undefined) return `<article>\n${html}\n</article>`;
   return `<article class="columns">
 <div>${start}</div>
-<div class="beside">${request}${form ?? ''}${responses}</div>
+<div class="beside">${request}${form}${responses}</div>
 <div>${rest}</div>
 </article>`;
 }

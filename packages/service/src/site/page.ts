@@ -11,22 +11,23 @@ export interface Page {
   /** The end of the page, if it takes long to make: other pages and the search do not wait for it. */
   ending?(): Promise<string>;
   /** HTML that follows the section "Try it". */
-  readonly form?: string;
+  form?(): Promise<string>;
 }
 
 /** A page that was read. */
-export interface Made extends Omit<Page, 'markdown'> {
+export interface Made extends Omit<Page, 'markdown' | 'form'> {
   readonly title: string;
   readonly text: string;
   /** Its headings of the second level. */
   readonly contents: readonly string[];
+  readonly form: string;
 }
 
-export async function madeOf({ markdown, ...page }: Page): Promise<Made> {
+export async function madeOf({ markdown, form, ...page }: Page): Promise<Made> {
   const text = await markdown();
   const title = /^# (.+)$/m.exec(text)?.[1] ?? '';
   const contents = Array.from(withoutCode(text).matchAll(/^## (.+)$/gm), ([, heading = '']) => heading);
-  return { ...page, title, text, contents };
+  return { ...page, title, text, contents, form: (await form?.()) ?? '' };
 }
 
 /** Makes links relative to a page, so that they work under a path prefix of a proxy. */

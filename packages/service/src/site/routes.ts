@@ -10,7 +10,6 @@ import type { Route } from '@partner-network/http/handle';
 import { isolation } from './assets.ts';
 import { clientFiles, isCheckout } from './clients.ts';
 import { guidePages, root } from './guides.ts';
-import { operationPage, tryForm } from './operation.ts';
 import type { Page } from './page.ts';
 import { samplesFrom } from './samples.ts';
 import { createSite, noCache } from './site.ts';
@@ -76,8 +75,11 @@ export function createPartnersSite({ environment, publicUrl, demoKey }: Surround
     (operation): Page => ({
       path: `/docs/operations/${operation.id}`,
       group: 'Operations',
-      markdown: async () => operationPage(await api(), operation, await samplesFrom(operation)),
-      form: tryForm(operation, offered),
+      async markdown() {
+        const { operationPage } = await import('./operation.ts');
+        return operationPage(await api(), operation, await samplesFrom(operation));
+      },
+      form: async () => (await import('./operation.ts')).tryForm(operation, offered),
     }),
   );
   const start: Page = {

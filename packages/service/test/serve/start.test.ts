@@ -18,7 +18,7 @@ const unneeded = [
   /src\/commands\/(?!(serve|table)\.[jt]s)/,
   /src\/(ingest|images|demo|doctor|serve\/workers)\//,
   /store\/src\/postgres\//,
-  /src\/reference\/guides/,
+  /src\/site\/(operation|search)\./,
   /limiter\/redis\/(?!url)/,
   /store\/src\/sqlite\/imports\//,
   /\/rehearsals\//,

@@ -1,9 +1,14 @@
 const { PARTNER_NETWORK_BASE_URL, PARTNER_NETWORK_API_KEY } = process.env;
 
-const query = new URLSearchParams({ customer_id: 'CUSTOMER_1001', type: 'CHECKING' });
-const response = await fetch(`${PARTNER_NETWORK_BASE_URL}/balances?${query}`, {
-  headers: { Authorization: `Bearer ${PARTNER_NETWORK_API_KEY}` },
-});
-const page = await response.json();
-if (!response.ok) throw new Error(page.errors[0].detail);
-for (const { amount, currency } of page.balances) console.log(amount, currency);
+let cursor;
+do {
+  const query = new URLSearchParams({ customer_id: 'CUSTOMER_1001', type: 'CHECKING', limit: '100' });
+  if (cursor) query.set('cursor', cursor);
+  const response = await fetch(`${PARTNER_NETWORK_BASE_URL}/balances?${query}`, {
+    headers: { Authorization: `Bearer ${PARTNER_NETWORK_API_KEY}` },
+  });
+  const page = await response.json();
+  if (!response.ok) throw new Error(page.errors[0].detail);
+  for (const { amount, currency } of page.balances) console.log(amount, currency);
+  cursor = page.cursor;
+} while (cursor);

@@ -14,32 +14,45 @@ type Page struct {
 		Amount   int64  `json:"amount"`
 		Currency string `json:"currency"`
 	} `json:"balances"`
+	Cursor string `json:"cursor"`
 	Errors []struct {
 		Detail string `json:"detail"`
 	} `json:"errors"`
 }
 
 func main() {
-	query := url.Values{"customer_id": {"CUSTOMER_1001"}, "type": {"CHECKING"}}
-	address := os.Getenv("PARTNER_NETWORK_BASE_URL") + "/balances?" + query.Encode()
-	request, err := http.NewRequest("GET", address, nil)
+	query := url.Values{"customer_id": {"CUSTOMER_1001"}, "type": {"CHECKING"}, "limit": {"100"}}
+	for {
+		page, err := list("/balances?" + query.Encode())
+		if err != nil {
+			log.Fatal(err)
+		}
+		for _, balance := range page.Balances {
+			fmt.Println(balance.Amount, balance.Currency)
+		}
+		if page.Cursor == "" {
+			return
+		}
+		query.Set("cursor", page.Cursor)
+	}
+}
+
+func list(path string) (page Page, err error) {
+	request, err := http.NewRequest("GET", os.Getenv("PARTNER_NETWORK_BASE_URL")+path, nil)
 	if err != nil {
-		log.Fatal(err)
+		return page, err
 	}
 	request.Header.Set("Authorization", "Bearer "+os.Getenv("PARTNER_NETWORK_API_KEY"))
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		log.Fatal(err)
+		return page, err
 	}
 	defer response.Body.Close()
-	var page Page
 	if err := json.NewDecoder(response.Body).Decode(&page); err != nil {
-		log.Fatal(err)
+		return page, err
 	}
 	if response.StatusCode != http.StatusOK {
-		log.Fatal(response.Status, page.Errors)
+		return page, fmt.Errorf("%s: %+v", response.Status, page.Errors)
 	}
-	for _, balance := range page.Balances {
-		fmt.Println(balance.Amount, balance.Currency)
-	}
+	return page, nil
 }

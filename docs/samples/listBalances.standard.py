@@ -6,7 +6,13 @@ from urllib.request import Request, urlopen
 base_url = os.environ["PARTNER_NETWORK_BASE_URL"]
 headers = {"Authorization": "Bearer " + os.environ["PARTNER_NETWORK_API_KEY"]}
 
-query = urlencode({"customer_id": "CUSTOMER_1001", "type": "CHECKING"})
-with urlopen(Request(f"{base_url}/balances?{query}", headers=headers), timeout=10) as response:
-    for balance in json.load(response)["balances"]:
+query = {"customer_id": "CUSTOMER_1001", "type": "CHECKING", "limit": 100}
+while True:
+    request = Request(f"{base_url}/balances?{urlencode(query)}", headers=headers)
+    with urlopen(request, timeout=10) as response:
+        page = json.load(response)
+    for balance in page["balances"]:
         print(balance["amount"], balance["currency"])
+    if "cursor" not in page:
+        break
+    query["cursor"] = page["cursor"]

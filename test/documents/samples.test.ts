@@ -61,7 +61,9 @@ for (const [ending, [program, ...words]] of Object.entries(runners)) {
     };
     const printed = listings.map(async ({ id, name }) => {
       const sample = `${id}.${ending}`;
-      writeFileSync(join(partner.folder, sample), read(`docs/samples/${sample}`));
+      // A customer whose balances take two pages.
+      const source = read(`docs/samples/${sample}`).replace('CUSTOMER_1001', 'CUSTOMER_1005');
+      writeFileSync(join(partner.folder, sample), source);
       const { stdout } = await promisify(execFile)(program!, [...words, sample], {
         cwd: partner.folder,
         env,
@@ -79,7 +81,7 @@ for (const [ending, [program, ...words]] of Object.entries(runners)) {
     });
     const [brands = '', balances = ''] = await Promise.all(printed);
     assert.match(brands.trim(), /^(shop-\d+ .+\n){119}shop-\d+ .+$/);
-    assert.equal(balances.trim(), '125050 USD\n9999 USD\n4200000 USD');
+    assert.match(balances.trim(), /^(-?\d+ USD\n){119}-?\d+ USD$/);
   });
 }
 

@@ -37,14 +37,19 @@ const clientRoutes = clients.map(({ path, body }): [string, Route] => {
   return [path, bodyRoute(body, [...type, ...noCache, ...isolation])];
 });
 
+const aboutClients = `The files that this service offers. These guides say how to install them: [client for
+JavaScript](/docs/guides/javascript), [client for Python](/docs/guides/python), [command
+line](/docs/guides/command-line).`;
+
 const clientsPage: Page = {
   path: '/docs/clients',
   group: 'Clients',
   async markdown() {
     const files = clients.map(({ path, name, about }) => `## ${about}\n\n[${name}](${path})`);
-    const command = isCheckout ? ' In this checkout, `npx partner-network` runs the command line.' : '';
-    const about = `The files that this service offers. The guides say how to install them.${command}`;
-    return ['# Files to install', about, ...files, '## SHA-256'].join('\n\n');
+    const command =
+      'This service runs from a checkout of the project: there, `npx partner-network` runs the command line.';
+    const about = [aboutClients, ...(isCheckout ? [command] : [])];
+    return ['# Files to install', ...about, ...files, '## SHA-256'].join('\n\n');
   },
   /** In the form that `sha256sum --check` reads. */
   async ending() {

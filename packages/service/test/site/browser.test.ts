@@ -13,7 +13,8 @@ import { guideList } from '../../src/site/guides.ts';
 const phone = { width: 390, height: 844 };
 const desk = { width: 1280, height: 900 };
 const operations = listings.map(({ id }) => `/docs/operations/${id}`);
-const paths = ['/docs', ...operations, ...pluck(guideList, 'path'), '/docs/search?q=retry', '/docs/nowhere'];
+const others = ['/docs/clients', '/docs/search?q=retry', '/docs/nowhere'];
+const paths = ['/docs', ...operations, ...pluck(guideList, 'path'), ...others];
 
 test('the site, in a browser', needsChromium, async (t) => {
   const { port } = await startTestService(t, { demoKey: keys.acme });

@@ -73,6 +73,8 @@ test('serve.md starts the service without npx, and access.md lists what gives ac
   serving.end();
   const access = pageOf('access.md');
   await access.next(/PARTNER_ACME.*pn_live_….*CUSTOMER_1 +ACTIVE/s);
+  await access.next(/brands 20/);
+  await clone.run('npx partner-network partners limit PARTNER_ACME --brands default');
   access.end();
 });
 

@@ -68,7 +68,7 @@ export async function countPartners(
   return { at: toTime(nowMs), starts, partners };
 }
 
-/** Returns a function that gives the last result, or undefined until the first one is there. */
+/** Returns a function that gives the last result, or undefined until one is there that is not too old. */
 export function kept<Result>(find: () => Promise<Result>): () => Promise<Result | undefined> {
   let last: Result | undefined;
   let foundMs = Number.NEGATIVE_INFINITY;
@@ -88,6 +88,7 @@ export function kept<Result>(find: () => Promise<Result>): () => Promise<Result 
     const found = finding;
     // A failure after the wait is that of the next page, too.
     found.catch(() => {});
-    return Promise.race([found, wait(adminBounds.keptWaitMs).then(() => last)]);
+    const isRecent = performance.now() - foundMs < 2 * adminBounds.keptMs;
+    return Promise.race([found, wait(adminBounds.keptWaitMs).then(() => (isRecent ? last : undefined))]);
   };
 }

@@ -27,7 +27,7 @@ const htmlHeaders = [
 ];
 export const noCache = ['Cache-Control', 'no-cache'];
 
-/** A page in place of an error, for a browser. Undefined for errors that are not about the address. */
+/** A page in place of an error, for a browser: its text and its headers. */
 export type RefusalPage = (refused: Refusal, path: string) => Promise<readonly [string, readonly string[]]>;
 
 export function createSite(name: string, mark: string, pages: readonly Page[]) {

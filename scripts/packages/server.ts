@@ -1,6 +1,7 @@
 /**
  * Builds what the package `partner-network` contains, in packages/partner-network/dist. npm runs it before it
- * packs. The folder mirrors the repository, so that files find each other as they do in a checkout.
+ * packs. With `--print`, it writes no files and prints the package, which the service of a checkout offers.
+ * The folder mirrors the repository, so that files find each other as they do in a checkout.
  * Types are replaced by blanks: a line of a stack trace is the same line in the TypeScript file.
  */
 import {
@@ -16,7 +17,7 @@ import {
 import { stripTypeScriptTypes } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { clientFiles } from '../../packages/service/src/site/clients.ts';
+import { clientFiles, serverTarball } from '../../packages/service/src/site/clients.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const published = 'packages/partner-network';
@@ -39,32 +40,42 @@ const read = [
   'deploy/*.{service,socket,timer}',
 ];
 
+/** What the package contains in `dist`, by its path there. */
+async function filesOfServer(): Promise<Map<string, string | Buffer>> {
+  const files = new Map<string, string | Buffer>();
+  for (const file of globSync(sources, { cwd: root })) {
+    files.set(file.replace(/\.ts$/, '.js'), javascriptOf(file));
+  }
+  for (const file of read.flatMap((pattern) => globSync(pattern, { cwd: root }))) {
+    files.set(file, readFileSync(join(root, file)));
+  }
+  for (const { name, content } of clientFiles()) {
+    files.set(`packages/service/assets/clients/${name}`, await content());
+  }
+  const manifest = readFileSync(join(root, published, 'package.json'), 'utf8');
+  const { type, version, peerDependencies } = JSON.parse(manifest);
+  const text = `${JSON.stringify({ type, version, peerDependencies })}\n`;
+  return files.set(`${published}/package.json`, text);
+}
+
 /**
  * Makes the folder contain the package and nothing else. Replaces only files that differ, each in one step,
  * because tests may pack the same sources at the same time.
  */
 export async function buildServer(folder: string): Promise<void> {
-  const files = new Map<string, string | Buffer>();
-  for (const file of globSync(sources, { cwd: root })) {
-    files.set(join(folder, file.replace(/\.ts$/, '.js')), javascriptOf(file));
-  }
-  for (const file of read.flatMap((pattern) => globSync(pattern, { cwd: root }))) {
-    files.set(join(folder, file), readFileSync(join(root, file)));
-  }
-  for (const { name, content } of clientFiles()) {
-    files.set(join(folder, 'packages/service/assets/clients', name), await content());
-  }
-  const manifest = readFileSync(join(root, published, 'package.json'), 'utf8');
-  const { type, version, peerDependencies } = JSON.parse(manifest);
-  const text = `${JSON.stringify({ type, version, peerDependencies })}\n`;
-  files.set(join(folder, published, 'package.json'), text);
-
-  for (const [file, content] of files) replace(file, content, `${folder}.${process.pid}`);
+  const files = await filesOfServer();
+  for (const [file, content] of files) replace(join(folder, file), content, `${folder}.${process.pid}`);
   // A pattern would leave files that begin with a dot, which npm packs.
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     const file = join(entry.parentPath, entry.name);
-    if (!entry.isDirectory() && !files.has(file)) rmSync(file, { force: true });
+    if (!entry.isDirectory() && !files.has(relative(folder, file))) rmSync(file, { force: true });
   }
+}
+
+/** The package as a service that runs from a checkout offers it. */
+async function packServer(): Promise<Buffer> {
+  const dist = [...(await filesOfServer())].map(([file, content]) => [`dist/${file}`, content]);
+  return serverTarball(`${published}/`, Object.fromEntries(dist));
 }
 
 function replace(file: string, content: string | Buffer, temporary: string): void {
@@ -91,4 +102,7 @@ function javascriptOf(file: string): string {
     });
 }
 
-if (import.meta.main) await buildServer(join(root, published, 'dist'));
+if (import.meta.main) {
+  if (process.argv[2] === '--print') process.stdout.write(await packServer());
+  else await buildServer(join(root, published, 'dist'));
+}

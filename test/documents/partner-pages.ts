@@ -21,6 +21,7 @@ export const pages: Readonly<Record<string, Expected>> = {
     commands: [
       /^200\n500\n200\n$/,
       /^\{"scenario":"server-error","run":"first",.*"reached-the-last-page","verdict":"pending"/,
+      /^120 brands\n\{"scenario":"torn",.*last-page","verdict":"kept".*"resumed","verdict":"kept"/,
       /^SCENARIO .*\nserver-error +passed .*\ntorn +passed .*\nPassed: 2 of 2 scenarios\.\n$/,
     ],
     programs: /^120 brands\n$/,

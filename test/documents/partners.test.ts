@@ -97,7 +97,7 @@ const [settings = { text: '' }] = blocksOf(documentOf('quick-start.md'));
 
 /** Runs a page's commands in one shell; resolves to the output of each block. */
 async function printedBy(blocks: readonly Block[]): Promise<string[]> {
-  // The test of the package runs the command that installs it: a checkout does not have it.
+  // The test of the package packs what this address offers. To install it, npm needs a registry.
   const ours = blocks.filter(({ text }) => !/^npm install http/.test(text));
   const commands = ours.filter(({ language }) => language === 'sh').map(({ text }) => text);
   const script = commands.map((text) => `${text}\nprintf '${separator}'`).join('\n');

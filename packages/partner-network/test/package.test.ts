@@ -25,7 +25,7 @@ import { fileURLToPath } from 'node:url';
 import { installTools } from '../../../checks/lib/install-tools.ts';
 import { buildServer } from '../../../scripts/packages/server.ts';
 import { ownManifest } from '../../common/src/process.ts';
-import { clientFiles } from '../../service/src/site/clients.ts';
+import { clientFiles, offeredFiles } from '../../service/src/site/clients.ts';
 import { guideList } from '../../service/src/site/guides.ts';
 import { temporaryFolder } from '../../testkit/fixtures/folder.ts';
 import { unprivileged } from '../../testkit/fixtures/lifetime.ts';
@@ -184,7 +184,7 @@ test('an unprivileged user runs a read-only package, whose sandbox has its guide
   };
   for (const { path } of guideList) assert.match(await text(path.replace('/docs', '')), /^<!doctype html>/);
   // The same bytes as from a checkout.
-  for (const { name, content } of clientFiles()) {
+  for (const { name, content } of offeredFiles()) {
     const { body } = await fetch(`${reference}/clients/${name}`);
     assert.ok((await content()).equals(await buffer(body!)), name);
   }

@@ -9,10 +9,11 @@ export type Files = Readonly<Record<string, string | Buffer>>;
 
 /** A package for npm. */
 export function tarball(files: Files): Buffer {
-  const parts = Object.entries(files).flatMap(([path, text]) => {
+  const paths = Object.keys(files).toSorted();
+  const parts = paths.flatMap((path) => {
     const name = `package/${path}`;
     if (name.length > 100) throw new Error(`The path ${name} is too long for an archive.`);
-    const content = Buffer.from(text);
+    const content = Buffer.from(files[path]!);
     const header = Buffer.alloc(512);
     const octal = (value: number) => value.toString(8).padStart(11, '0');
     // The time is that of all files in npm's own packages. The checksum counts its own field as blanks.

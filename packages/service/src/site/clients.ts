@@ -1,14 +1,16 @@
 /**
- * The files at /docs/clients. A checkout writes the clients from their sources. A package was packed with the
- * same bytes, and also packs itself.
+ * The files at /docs/clients. A checkout writes them from their sources. A package was packed with the same
+ * bytes, and packs itself.
  */
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { stripTypeScriptTypes } from 'node:module';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { ownVersion } from '@partner-network/common/process';
-import { tarball, zip } from './archives.ts';
+import { type Files, tarball, zip } from './archives.ts';
 
 interface ClientFile {
   readonly name: string;
@@ -18,22 +20,26 @@ interface ClientFile {
 
 /** The root of a checkout, or the folder of a package that has the same layout. */
 const root = new URL('../../../../', import.meta.url);
-export const isCheckout = import.meta.url.endsWith('.ts');
+const isCheckout = import.meta.url.endsWith('.ts');
 const version = ownVersion();
 const pythonVersion = version.replace('-dev', '.dev0');
 
-/** A checkout does not offer `partner-network`: npx runs it there. */
+/** Those that the package `partner-network` contains. */
 export function clientFiles(): readonly ClientFile[] {
   const file = (name: string, about: string, written: () => Promise<Buffer>): ClientFile => {
     const packed = new URL(`packages/service/assets/clients/${name}`, root);
     return { name, about, content: isCheckout ? written : () => readFile(packed) };
   };
-  const about = 'The command line, with a sandbox of your own and rehearsals';
   return [
     file(`partner-network-client-${version}.tgz`, 'The client for JavaScript and TypeScript', npmClient),
     file(`partner_network_client-${pythonVersion}-py3-none-any.whl`, 'The client for Python', wheel),
-    ...(isCheckout ? [] : [{ name: `partner-network-${version}.tgz`, about, content: ownPackage }]),
   ];
+}
+
+/** All, in the order of the page. */
+export function offeredFiles(): readonly ClientFile[] {
+  const about = 'The command line, with a sandbox of your own and rehearsals';
+  return [...clientFiles(), { name: `partner-network-${version}.tgz`, about, content: ownPackage }];
 }
 
 /** The content of files, by a prefix and their path in a folder. */
@@ -50,10 +56,21 @@ async function pathsIn(folder: string, inner: string): Promise<string[]> {
   return files.map(({ parentPath, name }) => relative(from, join(parentPath, name))).sort();
 }
 
-/** The installed package, as it was packed. */
+/** An installed package packs itself. A checkout needs a second, so another process does that. */
 async function ownPackage(): Promise<Buffer> {
-  const folders = [await pathsIn('../', 'bin'), await pathsIn('../', 'dist')];
-  return tarball(await filesOf('../', ['package.json', 'README.md', 'LICENSE', ...folders.flat()]));
+  if (isCheckout) {
+    const words = [fileURLToPath(new URL('scripts/packages/server.ts', root)), '--print'];
+    const options = { encoding: 'buffer', maxBuffer: 2 ** 25 } as const;
+    return (await promisify(execFile)(process.execPath, words, options)).stdout;
+  }
+  const dist = await filesOf('../', await pathsIn('../', 'dist'));
+  return serverTarball('../', dist);
+}
+
+/** The package of a folder, with these files in `dist`. */
+export async function serverTarball(folder: string, dist: Files): Promise<Buffer> {
+  const others = ['package.json', 'README.md', 'LICENSE', ...(await pathsIn(folder, 'bin'))];
+  return tarball({ ...(await filesOf(folder, others)), ...dist });
 }
 
 /** The client for JavaScript: its modules without types, as ES modules and as CommonJS. */

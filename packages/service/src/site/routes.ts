@@ -8,7 +8,7 @@ import { basePath, listings, openApiPath, sandboxOrigin } from '@partner-network
 import { bodyOf, bodyRoute, redirect } from '@partner-network/http/content';
 import type { Route } from '@partner-network/http/handle';
 import { isolation } from './assets.ts';
-import { clientFiles, isCheckout } from './clients.ts';
+import { offeredFiles } from './clients.ts';
 import { guidePages, root } from './guides.ts';
 import type { Page } from './page.ts';
 import { samplesFrom } from './samples.ts';
@@ -28,7 +28,7 @@ const collectionFile = 'docs/reference/partners/partner-network.postman_collecti
 const collectionPath = '/docs/partner-network.postman_collection.json';
 
 /** The paths of the clients' packages. */
-const clients = clientFiles().map(({ name, about, content }) => {
+const clients = offeredFiles().map(({ name, about, content }) => {
   return { path: `/docs/clients/${name}`, name, about, body: bodyOf(content) };
 });
 
@@ -46,10 +46,7 @@ const clientsPage: Page = {
   group: 'Clients',
   async markdown() {
     const files = clients.map(({ path, name, about }) => `## ${about}\n\n[${name}](${path})`);
-    const command =
-      'This service runs from a checkout of the project: there, `npx partner-network` runs the command line.';
-    const about = [aboutClients, ...(isCheckout ? [command] : [])];
-    return ['# Files to install', ...about, ...files, '## SHA-256'].join('\n\n');
+    return ['# Files to install', aboutClients, ...files, '## SHA-256'].join('\n\n');
   },
   /** In the form that `sha256sum --check` reads. */
   async ending() {

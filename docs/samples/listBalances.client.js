@@ -1,3 +1,4 @@
+// Save it as balances.mjs, and run `node balances.mjs`. The client retries.
 import { PartnerNetwork } from '@partner-network/client';
 
 const network = new PartnerNetwork();

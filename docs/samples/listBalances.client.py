@@ -1,3 +1,4 @@
+# Save it as balances.py, and run `.venv/bin/python balances.py`. The client retries.
 from partner_network import PartnerNetwork
 
 with PartnerNetwork() as network:

@@ -1,3 +1,4 @@
+// Save it as balances.mjs, and run `node balances.mjs`. It does not retry.
 const { PARTNER_NETWORK_BASE_URL, PARTNER_NETWORK_API_KEY } = process.env;
 
 let cursor;
@@ -8,7 +9,7 @@ do {
     headers: { Authorization: `Bearer ${PARTNER_NETWORK_API_KEY}` },
   });
   const page = await response.json();
-  if (!response.ok) throw new Error(page.errors[0].detail);
+  if (!response.ok) throw new Error(`${page.errors[0].code}: ${page.errors[0].detail}`);
   for (const { amount, currency } of page.balances) console.log(amount, currency);
   cursor = page.cursor;
 } while (cursor);

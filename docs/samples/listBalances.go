@@ -1,3 +1,4 @@
+// Save it as balances.go, and run `go run balances.go`. It does not retry.
 package main
 
 import (
@@ -16,6 +17,7 @@ type Page struct {
 	} `json:"balances"`
 	Cursor string `json:"cursor"`
 	Errors []struct {
+		Code   string `json:"code"`
 		Detail string `json:"detail"`
 	} `json:"errors"`
 }
@@ -52,7 +54,7 @@ func list(path string) (page Page, err error) {
 		return page, err
 	}
 	if response.StatusCode != http.StatusOK {
-		return page, fmt.Errorf("%s: %+v", response.Status, page.Errors)
+		return page, fmt.Errorf("%s: %s", page.Errors[0].Code, page.Errors[0].Detail)
 	}
 	return page, nil
 }

@@ -1,3 +1,4 @@
+// Save it as brands.mjs, and run `node brands.mjs`. The client retries.
 import { PartnerNetwork } from '@partner-network/client';
 
 const network = new PartnerNetwork();

@@ -1,3 +1,4 @@
+# Save it as brands.py, and run `.venv/bin/python brands.py`. The client retries.
 from partner_network import PartnerNetwork
 
 with PartnerNetwork() as network:

@@ -1,3 +1,4 @@
+// Save it as brands.mjs, and run `node brands.mjs`. It does not retry.
 const { PARTNER_NETWORK_BASE_URL, PARTNER_NETWORK_API_KEY } = process.env;
 
 let cursor;
@@ -7,7 +8,7 @@ do {
     headers: { Authorization: `Bearer ${PARTNER_NETWORK_API_KEY}` },
   });
   const page = await response.json();
-  if (!response.ok) throw new Error(page.errors[0].detail);
+  if (!response.ok) throw new Error(`${page.errors[0].code}: ${page.errors[0].detail}`);
   for (const brand of page.brands) console.log(brand.reference_id, brand.name);
   cursor = page.cursor;
 } while (cursor);

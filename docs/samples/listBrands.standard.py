@@ -1,5 +1,7 @@
+# Save it as brands.py, and run `python3 brands.py`. It does not retry.
 import json
 import os
+from urllib.error import HTTPError
 from urllib.parse import urlencode
 from urllib.request import Request, urlopen
 
@@ -9,8 +11,12 @@ headers = {"Authorization": "Bearer " + os.environ["PARTNER_NETWORK_API_KEY"]}
 query = {"limit": 100}
 while True:
     request = Request(f"{base_url}/brands?{urlencode(query)}", headers=headers)
-    with urlopen(request, timeout=10) as response:
-        page = json.load(response)
+    try:
+        with urlopen(request, timeout=10) as response:
+            page = json.load(response)
+    except HTTPError as refusal:
+        error = json.load(refusal)["errors"][0]
+        raise SystemExit(f"{error['code']}: {error['detail']}")
     for brand in page["brands"]:
         print(brand["reference_id"], brand["name"])
     if "cursor" not in page:

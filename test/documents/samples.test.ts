@@ -19,22 +19,23 @@ const [javac] = programsOnPath(['javac']);
 const [go] = programsOnPath(['go']);
 
 /** What runs the samples, by the endings of their names. */
-const runners: Readonly<Record<string, readonly [program: string | undefined, ...words: string[]]>> = {
-  'curl.sh': ['sh'],
-  'client.js': [process.execPath],
-  'fetch.js': [process.execPath],
-  'client.py': [python],
-  'standard.py': [python],
-  java: [javac?.replace(/c$/, '')],
-  go: [go, 'run'],
+const runners: Readonly<Record<string, string | undefined>> = {
+  'curl.sh': 'sh',
+  'client.js': process.execPath,
+  'fetch.js': process.execPath,
+  'client.py': python,
+  'standard.py': python,
+  java: javac?.replace(/c$/, ''),
+  go,
 };
+
+/** The first line of a sample: how to save it, how to run it, and whether it retries. */
+const firstLine = /^(?:#|\/\/) Save it as ([\w.]+), and run `\S+ ((?:run )?\1)`\. (.+)\n/;
 
 let partner: PackedClient;
 let stage: Awaited<ReturnType<typeof startStage>>;
 before(async () => {
   partner = await packClient();
-  // In the repository, an example is an ES module by its package.json.
-  writeFileSync(join(partner.folder, 'package.json'), '{"type":"module"}');
   stage = await startStage();
 });
 after(() => stage.close());
@@ -49,25 +50,29 @@ test('each operation has a sample in each language', () => {
   );
 });
 
-for (const [ending, [program, ...words]] of Object.entries(runners)) {
+for (const [ending, program] of Object.entries(runners)) {
   const skip = program === undefined && `this machine has nothing that runs *.${ending}`;
-  test(`the samples *.${ending} list all brands, and the balances of a customer`, { skip }, async () => {
+
+  /** Runs a sample as its first line says, but with the program of this machine. */
+  async function runSample(id: string, apiKey: string) {
+    // A customer whose balances take two pages.
+    const source = read(`docs/samples/${id}.${ending}`).replace('CUSTOMER_1001', 'CUSTOMER_1005');
+    const [, file, words, retries] = firstLine.exec(source) ?? [];
+    assert.equal(retries, ending.startsWith('client') ? 'The client retries.' : 'It does not retry.');
+    writeFileSync(join(partner.folder, file!), source);
     const env = {
       PATH: process.env.PATH,
       HOME: process.env.HOME,
       PYTHONPATH: `${pythonClient}src`,
       PARTNER_NETWORK_BASE_URL: stage.baseUrl,
-      PARTNER_NETWORK_API_KEY: stage.apiKey,
+      PARTNER_NETWORK_API_KEY: apiKey,
     };
+    return promisify(execFile)(program!, words!.split(' '), { cwd: partner.folder, env });
+  }
+
+  test(`the samples *.${ending} list all brands, and the balances of a customer`, { skip }, async () => {
     const printed = listings.map(async ({ id, name }) => {
-      const sample = `${id}.${ending}`;
-      // A customer whose balances take two pages.
-      const source = read(`docs/samples/${sample}`).replace('CUSTOMER_1001', 'CUSTOMER_1005');
-      writeFileSync(join(partner.folder, sample), source);
-      const { stdout } = await promisify(execFile)(program!, [...words, sample], {
-        cwd: partner.folder,
-        env,
-      });
+      const { stdout } = await runSample(id, stage.apiKey);
       // Without a parser for JSON, a sample prints pages.
       return stdout.replaceAll(/^\{.*$/gm, (page) =>
         JSON.parse(page)
@@ -83,10 +88,21 @@ for (const [ending, [program, ...words]] of Object.entries(runners)) {
     assert.match(brands.trim(), /^(shop-\d+ .+\n){119}shop-\d+ .+$/);
     assert.match(balances.trim(), /^(-?\d+ USD\n){119}-?\d+ USD$/);
   });
+
+  test(`the samples *.${ending} fail with the code and the detail of an error`, { skip }, async () => {
+    for (const { id } of listings) {
+      await assert.rejects(runSample(id, 'pn_test_unknown'), ({ code, stdout, stderr }) => {
+        assert.notEqual(code, 0);
+        assert.match(stdout + stderr, /UNAUTHORIZED.+Authorization: Bearer/s);
+        return true;
+      });
+    }
+  });
 }
 
 test('the OpenAPI document has the same sample for the client', () => {
   for (const operation of listings) {
-    assert.equal(`${samplesOf(operation)[0]!.source}\n`, read(`docs/samples/${operation.id}.client.js`));
+    const sample = read(`docs/samples/${operation.id}.client.js`).replace(firstLine, '');
+    assert.equal(`${samplesOf(operation)[0]!.source}\n`, sample);
   }
 });

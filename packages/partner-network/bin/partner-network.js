@@ -13,6 +13,9 @@ if (process.pid === 1) {
 // Without a listener, this signal opens Node's debugger, to which every user of the machine can connect.
 process.on('SIGUSR1', () => {});
 
+// Node prefers FORCE_COLOR to NO_COLOR and to a dumb terminal, and prints a warning about it.
+if (process.env.NO_COLOR || process.env.TERM === 'dumb') delete process.env.FORCE_COLOR;
+
 // Imported in this order: an older Node must report its version before it imports what it does not have.
 await import('./require-node-24.js');
 const { enableCompileCache } = await import('node:module');

@@ -1,5 +1,6 @@
 import '@partner-network/common/bounds/relations';
 import { once } from 'node:events';
+import { toned } from '@partner-network/common/command-line/color';
 import { type Command, exitUsage, type Output } from '@partner-network/common/command-line/command';
 import { helpColumns, helpOf, withoutCommand } from '@partner-network/common/command-line/help';
 import { parseLine } from '@partner-network/common/command-line/parse';
@@ -44,7 +45,7 @@ function outputTo({ stdout, stderr }: Streams): Output {
       if (!stdout.write(lines)) await once(stdout, 'drain');
     },
     // A remark may repeat an argument, such as a key that was pasted as an id.
-    remark: (text) => stderr.write(`${maskSecrets(printable(text))}\n`),
+    remark: (text, tone) => stderr.write(`${toned(tone, maskSecrets(printable(text)), stderr)}\n`),
   };
   // If nobody reads the remarks any more, a feed goes on: without a listener, this error would end it.
   stderr.on('error', () => {});
@@ -53,7 +54,8 @@ function outputTo({ stdout, stderr }: Streams): Output {
   stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE' && isStreaming) process.exit(0);
     if (error.code === 'EPIPE') return;
-    output.remark(`Cannot write the output (${error.message}): it is incomplete. Run the command again.`);
+    const remedy = 'it is incomplete. Run the command again.';
+    output.remark(`Cannot write the output (${error.message}): ${remedy}`, 'error');
     process.exit(exitFailure);
   });
   return output;
@@ -70,10 +72,15 @@ export async function main(
     output.answer(ownVersion());
     return 0;
   }
-  const words = typed[0] === 'help' ? typed.slice(1) : typed;
   // Words after `--` belong to a program that the command starts.
-  const own = words.includes('--') ? words.slice(0, words.indexOf('--')) : words;
-  const isHelp = words !== typed || own.includes('--help') || own.includes('-h');
+  const end = typed.includes('--') ? typed.indexOf('--') : typed.length;
+  const own = typed.slice(0, end).filter((word) => word !== '--no-color');
+  if (own.length < end) {
+    process.env.NO_COLOR = '1';
+    delete process.env.FORCE_COLOR;
+  }
+  const isHelp = own[0] === 'help' || own.includes('--help') || own.includes('-h');
+  const words = [...own.slice(own[0] === 'help' ? 1 : 0), ...typed.slice(end)];
   const entry = commands.find(({ name }) => name === words.slice(0, name.split(' ').length).join(' '));
   if (entry === undefined) return withoutCommand(groups, words, isHelp, output);
 
@@ -84,7 +91,7 @@ export async function main(
   }
   const line = parseLine(command, words.slice(entry.name.split(' ').length), variables);
   if (line.problems.length > 0) {
-    for (const problem of line.problems) output.remark(problem);
+    for (const problem of line.problems) output.remark(problem, 'error');
     output.remark(`"partner-network ${entry.name} --help" lists its flags.`);
     return exitUsage;
   }
@@ -103,14 +110,14 @@ async function runCommand(
   };
   // After the answer, the work is done and the command only closes its connection.
   const remarkConsequence = () => {
-    if (command.ifFailed !== undefined && !isAnswered) output.remark(command.ifFailed);
+    if (command.ifFailed !== undefined && !isAnswered) output.remark(command.ifFailed, 'warning');
   };
   const ignoreInterrupt = command.ifFailed === undefined ? () => {} : onInterrupt(remarkConsequence);
   try {
     await command.run(line.values, line.arguments, { ...output, answer });
     return 0;
   } catch (error) {
-    output.remark(messageOf(error));
+    output.remark(messageOf(error), 'error');
     if (!(error instanceof ConclusiveError)) remarkConsequence();
     // An input that is still open must not keep the process alive.
     if (error instanceof InterruptedError) endBy(error.signal);

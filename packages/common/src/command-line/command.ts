@@ -1,5 +1,6 @@
 import { OperatorError } from '../errors.ts';
 import { escapeUnprintable } from '../text.ts';
+import type { Tone } from './color.ts';
 import type { Options, Values } from './options.ts';
 import type { Syntax } from './parse.ts';
 
@@ -40,8 +41,8 @@ export interface Output {
   answer(text: string): void;
   /** Prints a part of a result that is too long for memory; resolves when there is room for more. */
   write(lines: string): Promise<void>;
-  /** Prints a remark, a warning or an error on standard error. */
-  remark(text: string): void;
+  /** Prints a remark on standard error, or, with its tone, a warning or an error. */
+  remark(text: string, tone?: Tone): void;
 }
 
 /** JSON for standard output. On a terminal, control characters in names are escaped. */

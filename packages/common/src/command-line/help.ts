@@ -41,6 +41,7 @@ function helpOfAll(groups: readonly CommandGroup[], columns: number): string {
     '',
     ...wrap('"partner-network COMMAND --help" describes a command and its flags.', columns),
     ...wrap('"partner-network --version" prints the version.', columns),
+    ...wrap('--no-color, or the variable NO_COLOR, prints everything without colors.', columns),
     ...wrap('If your shell does not find partner-network, put npx before it.', columns),
   ].join('\n');
 }

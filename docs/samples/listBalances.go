@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"time"
 )
 
 type Page struct {
@@ -45,7 +46,8 @@ func list(path string) (page Page, err error) {
 		return page, err
 	}
 	request.Header.Set("Authorization", "Bearer "+os.Getenv("PARTNER_NETWORK_API_KEY"))
-	response, err := http.DefaultClient.Do(request)
+	client := http.Client{Timeout: 10 * time.Second}
+	response, err := client.Do(request)
 	if err != nil {
 		return page, err
 	}

@@ -1,7 +1,7 @@
 # Save it as brands.sh, and run `sh brands.sh`. It does not retry.
 cursor=
 while :; do
-  page=$(curl -sS -H "Authorization: Bearer $PARTNER_NETWORK_API_KEY" \
+  page=$(curl -sS --max-time 10 -H "Authorization: Bearer $PARTNER_NETWORK_API_KEY" \
     "$PARTNER_NETWORK_BASE_URL/brands?limit=100$cursor") || exit
   echo "$page"
   case $page in '{"errors":'*) exit 1 ;; esac

@@ -6,6 +6,7 @@ do {
   const query = new URLSearchParams({ limit: '100', ...(cursor && { cursor }) });
   const response = await fetch(`${PARTNER_NETWORK_BASE_URL}/brands?${query}`, {
     headers: { Authorization: `Bearer ${PARTNER_NETWORK_API_KEY}` },
+    signal: AbortSignal.timeout(10_000),
   });
   const page = await response.json();
   if (!response.ok) throw new Error(`${page.errors[0].code}: ${page.errors[0].detail}`);

@@ -6,11 +6,13 @@ from urllib.parse import urlencode
 from urllib.request import Request, urlopen
 
 base_url = os.environ["PARTNER_NETWORK_BASE_URL"]
-headers = {"Authorization": "Bearer " + os.environ["PARTNER_NETWORK_API_KEY"]}
+api_key = os.environ["PARTNER_NETWORK_API_KEY"]
 
 query = {"limit": 100}
 while True:
-    request = Request(f"{base_url}/brands?{urlencode(query)}", headers=headers)
+    request = Request(f"{base_url}/brands?{urlencode(query)}")
+    # The address of a redirect must not get the key.
+    request.add_unredirected_header("Authorization", f"Bearer {api_key}")
     try:
         with urlopen(request, timeout=10) as response:
             page = json.load(response)

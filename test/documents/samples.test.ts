@@ -9,6 +9,7 @@ import { samplesOf } from '@partner-network/contract/openapi/listings';
 import { listings } from '@partner-network/contract/operations';
 import { startStage } from '../../packages/client/test/runtimes/stage.ts';
 import { type PackedClient, packClient } from '../../packages/client/test/support/packed.ts';
+import type { Verdict } from '../../packages/service/src/rehearsals/scenarios.ts';
 import { pythonClient, pythonThatRuns } from '../../packages/testkit/clients/python.ts';
 import { programsOnPath } from '../../packages/testkit/servers/programs.ts';
 import { files, read } from '../sources.ts';
@@ -54,7 +55,7 @@ for (const [ending, program] of Object.entries(runners)) {
   const skip = program === undefined && `this machine has nothing that runs *.${ending}`;
 
   /** Runs a sample as its first line says, but with the program of this machine. */
-  async function runSample(id: string, apiKey: string) {
+  async function runSample(id: string, apiKey: string, baseUrl = stage.baseUrl) {
     // A customer whose balances take two pages.
     const source = read(`docs/samples/${id}.${ending}`).replace('CUSTOMER_1001', 'CUSTOMER_1005');
     const [, file, words, retries] = firstLine.exec(source) ?? [];
@@ -64,7 +65,7 @@ for (const [ending, program] of Object.entries(runners)) {
       PATH: process.env.PATH,
       HOME: process.env.HOME,
       PYTHONPATH: `${pythonClient}src`,
-      PARTNER_NETWORK_BASE_URL: stage.baseUrl,
+      PARTNER_NETWORK_BASE_URL: baseUrl,
       PARTNER_NETWORK_API_KEY: apiKey,
     };
     return promisify(execFile)(program!, words!.split(' '), { cwd: partner.folder, env });
@@ -96,6 +97,18 @@ for (const [ending, program] of Object.entries(runners)) {
         assert.match(stdout + stderr, /UNAUTHORIZED.+Authorization: Bearer/s);
         return true;
       });
+    }
+  });
+
+  test(`the samples *.${ending} do not send the key to the address of a redirect`, { skip }, async () => {
+    for (const { id } of listings) {
+      const run = `${stage.sandbox}/rehearsals/redirect.${id}-${ending.replace('.', '-')}`;
+      // A sample may fail here, because it does not follow.
+      await runSample(id, stage.apiKey, `${run}/network/v1`).catch(() => {});
+      const response = await fetch(run, { headers: { authorization: `Bearer ${stage.apiKey}` } });
+      const { requests, promises } = (await response.json()) as Verdict;
+      assert.ok(requests.some(({ status }) => status === 307));
+      assert.equal(promises.find(({ name }) => name === 'kept-its-key')?.verdict, 'kept');
     }
   });
 }

@@ -79,8 +79,7 @@ const libraries: readonly [library: RegExp, users: RegExp][] = [
   [/^node:worker_threads$/, /^packages\/store\/src\/sqlite\//],
   [/^minisearch$/, /^packages\/service\/src\/site\//],
   [/^ioredis$/, /^packages\/service\/src\/limiter\/redis\//],
-  [/^node:https$/, /src\/(images\/download|tracing\/open-telemetry)\.ts$/],
-  [/^@opentelemetry\//, /^packages\/service\/src\/tracing\//],
+  [/^node:https$/, /src\/(images\/download|tracing\/collector)\.ts$/],
   [/^node:cluster$/, /src\/(serve\/workers\/|commands\/serve\.ts$)/],
 ];
 
@@ -92,7 +91,6 @@ interface Manifest {
   readonly version: string;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly devDependencies?: Readonly<Record<string, string>>;
-  readonly peerDependencies?: Readonly<Record<string, string>>;
   readonly exports: Readonly<Record<string, string>>;
 }
 const manifestOf = (name: string): Manifest => JSON.parse(read(`packages/${name}/package.json`));
@@ -151,17 +149,16 @@ test('all packages have one version, also in the lockfile, and it ends in -dev b
 test('a package states what it imports, in the versions of the published package', () => {
   const all = manifestOf(published);
   const { devDependencies: tools } = JSON.parse(read('package.json'));
-  const running = { ...all.dependencies, ...all.peerDependencies };
-  const versions: Readonly<Record<string, string>> = { ...tools, ...running };
+  const versions: Readonly<Record<string, string>> = { ...tools, ...all.dependencies };
   for (const name of [...packages, published]) {
     const own = shipped.filter((file) => packageOf(file) === name).flatMap(importsOf);
     const imported = own
       .filter((each) => !/^(node:|packages\/|\$)/.test(each))
       .map((each) => /^(@[^/]+\/)?[^/]+/.exec(each)![0]);
-    const { dependencies, devDependencies, peerDependencies } = manifestOf(name);
-    const stated = { ...dependencies, ...devDependencies, ...peerDependencies };
+    const { dependencies, devDependencies } = manifestOf(name);
+    const stated = { ...dependencies, ...devDependencies };
     const isOurs = (each: string) => each.startsWith('@partner-network/');
-    const needed = name === published ? [...imported, ...Object.keys(running)] : imported;
+    const needed = name === published ? [...imported, ...Object.keys(all.dependencies ?? {})] : imported;
     assert.deepEqual(Object.keys(stated).toSorted(), [...new Set(needed)].toSorted(), name);
     for (const [library, version] of Object.entries(stated)) {
       assert.equal(version, isOurs(library) ? all.version : versions[library], `${name}: ${library}`);

@@ -53,8 +53,8 @@ async function filesOfServer(): Promise<Map<string, string | Buffer>> {
     files.set(`packages/service/assets/clients/${name}`, await content());
   }
   const manifest = readFileSync(join(root, published, 'package.json'), 'utf8');
-  const { type, version, peerDependencies } = JSON.parse(manifest);
-  const text = `${JSON.stringify({ type, version, peerDependencies })}\n`;
+  const { type, version } = JSON.parse(manifest);
+  const text = `${JSON.stringify({ type, version })}\n`;
   return files.set(`${published}/package.json`, text);
 }
 

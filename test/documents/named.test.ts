@@ -65,7 +65,7 @@ test('every variable that the product reads is on the page of settings', () => {
   const computed = reads.filter(([, name]) => name === undefined).map(([file]) => file);
   assert.deepEqual(
     [...new Set(computed)],
-    ['packages/common/src/process.ts', 'packages/service/src/tracing/open-telemetry.ts'],
+    ['packages/common/src/process.ts', 'packages/service/src/tracing/collector.ts'],
   );
 });
 

@@ -4,19 +4,10 @@ import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-interface Manifest {
-  readonly version: string;
-  /** What an operator installs to send traces. */
-  readonly peerDependencies: Readonly<Record<string, string>>;
-}
-
-/** Our package.json. */
-export function ownManifest(): Manifest {
-  return JSON.parse(readFileSync(new URL('../../partner-network/package.json', import.meta.url), 'utf8'));
-}
-
+/** The version in our package.json. */
 export function ownVersion(): string {
-  return ownManifest().version;
+  const manifest = new URL('../../partner-network/package.json', import.meta.url);
+  return JSON.parse(readFileSync(manifest, 'utf8')).version;
 }
 
 const variable = 'PARTNER_NETWORK_INSTANCE';

@@ -22,12 +22,9 @@ export function unpack(tarball: string, folder: string): string {
   return folder;
 }
 
-/**
- * Installs a packed file. The dependencies are copied from the checkout, so that no registry is needed.
- * OpenTelemetry is not among them.
- */
+/** Installs a packed file. Its dependencies are copied from the checkout, so that no registry is needed. */
 export function installServer(tarball: string, folder: string): string {
-  for (const place of productionPackages(root).filter((name) => !name.includes('@opentelemetry'))) {
+  for (const place of productionPackages(root)) {
     cpSync(join(root, place), join(folder, place), { recursive: true });
   }
   return unpack(tarball, join(folder, 'node_modules/partner-network'));

@@ -10,13 +10,12 @@ import { testedPackage } from './tested.ts';
 const root = new URL('../../../', import.meta.url).href;
 const installed = testedPackage()!;
 const built = `${pathToFileURL(`${installed}/dist`).href}/`;
-const { dependencies, peerDependencies } = JSON.parse(readFileSync(`${installed}/package.json`, 'utf8'));
+const { dependencies } = JSON.parse(readFileSync(`${installed}/package.json`, 'utf8'));
 
 registerHooks({
   resolve: (name, context, search) => {
     // A test that imports a library gets the copy of the package: the package compares its classes.
-    const isLibrary = name in dependencies || name in peerDependencies;
-    const found = search(name, isLibrary ? { ...context, parentURL: built } : context);
+    const found = search(name, name in dependencies ? { ...context, parentURL: built } : context);
     const [source, path] = /^(packages\/[\w-]+\/src\/.*)\.ts$/.exec(found.url.replace(root, '')) ?? [];
     return source === undefined ? found : { url: `${built}${path}.js`, format: 'module', shortCircuit: true };
   },

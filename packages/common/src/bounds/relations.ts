@@ -62,8 +62,6 @@ const relations: Readonly<Record<string, boolean>> = {
   'a slow image does not stop the others': images.resultsAhead > images.downloads,
   'a slow name server leaves time to download': 3 * images.dnsMs < images.downloadMs,
   'the last batches get their full answer time': tracing.answerMs < tracing.closeMs,
-  'all waiting spans can be sent at once when the process ends':
-    tracing.underWay * tracing.batch > tracing.waiting,
 };
 
 for (const [promise, holds] of Object.entries(relations)) {

@@ -113,12 +113,10 @@ export const tracingBounds = {
   delayMs: 1_000,
   /** Spans in a full batch, which take 0.5 ms to serialize. */
   batch: 256,
-  /** Spans that wait in memory for the collector, about 8 MB; further spans are lost. */
+  /** Spans in memory, about 8 MB, that wait or are not answered yet; further spans are lost. */
   waiting: 8_192,
   /** Milliseconds that the collector may take for a whole answer. */
   answerMs: 2_000,
-  /** Batches sent but not answered, at most; the exporter reads up to 4 MiB of each answer. */
-  underWay: 40,
   /** Milliseconds for sending the remaining spans when the process ends. */
   closeMs: 2_500,
   /** Milliseconds between two log lines about lost spans. */

@@ -10,7 +10,6 @@ import {
   isOnePort,
   type ServeConfig,
 } from '@partner-network/service/settings';
-import { loadTracing, tracesOf } from '@partner-network/service/tracing/settings';
 import type { oidcSettings } from '../identity/settings.ts';
 import { isPublicAddress } from '../images/public-address.ts';
 
@@ -66,12 +65,6 @@ export async function checkSettings(config: DoctorConfig): Promise<Finding> {
       const detail = `--${name}-rate ${rate} is above the rate of the specification, ${defaultRate}.`;
       findings.push(warning(detail, `Remove --${name}-rate, unless you agreed on it with your partners.`));
     }
-  }
-  const isUntraceable = tracesOf(config) && (await loadTracing().catch((error: Error) => error));
-  if (isUntraceable instanceof Error) {
-    findings.push(
-      failed(isUntraceable.message, 'Install OpenTelemetry, or unset OTEL_EXPORTER_OTLP_ENDPOINT.'),
-    );
   }
   return findings.length > 0 ? asOne(findings) : ok(`All settings are valid for ${environment}.`);
 }

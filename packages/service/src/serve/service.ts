@@ -17,7 +17,6 @@ import { createJournal } from '../receipts.ts';
 import type { ServiceSettings } from '../settings.ts';
 import { createPartnersSite, type Surroundings } from '../site/routes.ts';
 import { tracedParts, tracedRoutes } from '../tracing/parts.ts';
-import { loadTracing } from '../tracing/settings.ts';
 import { listingRoute, type PipelineParts } from './pipeline.ts';
 
 /** A service that listens: one process, or a supervisor with its workers. */
@@ -66,15 +65,15 @@ export async function openService(
 ): Promise<Serving> {
   const { environment, database } = settings;
   const { host, port } = settings.listener;
-  // Without a collector, OpenTelemetry is not loaded. Before the database, which a start may upgrade.
-  const { openTracing } = settings.tracing ? await loadTracing() : {};
+  // Before the database, which a start may upgrade.
+  const collector = settings.tracing && (await import('../tracing/collector.ts'));
+  const tracing = collector?.openTracing(settings.tracing!, environment, database.engine, log);
   const store =
     choices.store ?? (await openStore(database, environment, { ...toServe, ...settings.storeOptions }));
   if (choices.store === undefined) opened.defer(store.close);
   logFileFailures(store, log);
   const rateLimit = await openLimiters({ ...settings, admit: choices.admit }, log);
   opened.defer(rateLimit.close);
-  const tracing = openTracing?.(settings.tracing!, environment, database.engine, log);
   opened.defer(async () => tracing?.close());
   const journal = createJournal(store, log, choices.workers);
   opened.defer(journal.close);

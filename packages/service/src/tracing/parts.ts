@@ -1,12 +1,11 @@
 /** Wraps the store, the limiters and the routes of the service, so that each call becomes a span. */
-import type { SpanContext } from '@opentelemetry/api';
 import { inside, note, type Span, traced } from '@partner-network/common/observability/span';
 import { listings } from '@partner-network/contract/operations';
 import type { Exchange, Route } from '@partner-network/http/handle';
 import { headerValues } from '@partner-network/http/request';
 import type { Reads } from '@partner-network/store/port';
 import type { Limiter } from '../limiter/rate-limit.ts';
-import type { Tracing } from './open-telemetry.ts';
+import type { SpanName, Tracing } from './collector.ts';
 
 /** Traces the reads of a request, which are the key and the page of each listing, and the limiters. */
 export function tracedParts<P extends { store: Reads; limiters: Partial<Record<string, Limiter>> }>(
@@ -68,11 +67,11 @@ function tracedRoute(path: string, route: Route, tracing: Tracing): Route {
 const traceParent = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$/;
 
 /** The span of the client's own trace, if `traceparent` is sent once and is valid. */
-function callersSpan(rawHeaders: readonly string[]): SpanContext | undefined {
+function callersSpan(rawHeaders: readonly string[]): SpanName | undefined {
   const [header = '', ...more] = headerValues(rawHeaders, 'traceparent');
-  const [, traceId, spanId, flags] = traceParent.exec(header) ?? [];
+  const [, traceId, spanId] = traceParent.exec(header) ?? [];
   if (more.length > 0 || traceId === undefined || spanId === undefined) return undefined;
-  return { traceId, spanId, traceFlags: Number.parseInt(flags!, 16) };
+  return { traceId, spanId };
 }
 
 function endRequest(span: Span, { operation, key }: Exchange, status: number, code?: string): void {

@@ -5,8 +5,6 @@ import {
   type Values,
   variableOnly,
 } from '@partner-network/common/command-line/options';
-import { OperatorError } from '@partner-network/common/errors';
-import { ownManifest } from '@partner-network/common/process';
 import { isWebAddress } from '@partner-network/common/text';
 
 function collectorUrl(text: string): string | Problem {
@@ -119,18 +117,4 @@ export function conflictsOfTracing(config: TracingConfig): string[] {
     if (name === 'traces-sampler-arg' && invalid.includes('traces-sampler')) return [];
     return [`${tracingSettings[name].variable} must be ${rules[name].what}.`];
   });
-}
-
-/** Loads OpenTelemetry. It is two thirds of what would be installed, so our package does not bring it. */
-export async function loadTracing() {
-  try {
-    return await import('./open-telemetry.ts');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
-    const packages = Object.entries(ownManifest().peerDependencies).map((names) => names.join('@'));
-    throw new OperatorError(
-      `Traces need OpenTelemetry, which is not installed. Run "npm install ${packages.join(' ')}" ` +
-        'where partner-network is installed, with -g if it is installed globally.',
-    );
-  }
 }

@@ -13,7 +13,8 @@ const preload = new URL('../../../testkit/watch/loaded-modules.ts', import.meta.
 const unneeded = [
   // The client behind fetch: a named import of node:http loads it, which takes 14 to 22 % of a start.
   /internal\/deps\/undici/,
-  /node_modules\/(pg|pg-copy-streams|ioredis|@opentelemetry)\//,
+  /node_modules\/(pg|pg-copy-streams|ioredis)\//,
+  /src\/tracing\/collector/,
   /contract\/src\/openapi/,
   /src\/commands\/(?!(serve|table)\.[jt]s)/,
   /src\/(ingest|images|demo|doctor|serve\/workers)\//,

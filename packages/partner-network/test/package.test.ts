@@ -247,6 +247,6 @@ test('help speaks of the package, and an older Node is refused with a sentence',
   assert.deepEqual([status, stdout], [1, '']);
   assert.match(
     stderr,
-    /^Partner Network needs Node 24, but this is Node [\d.]+\. Install Node 24 or later\.\n$/,
+    /^Partner Network needs Node 24, but this is Node [\d.]+\. Install Node 24 or later\. For npx, .+\.\n$/,
   );
 });

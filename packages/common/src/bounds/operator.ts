@@ -9,7 +9,7 @@ export const ingestBounds = {
   importBatchesAhead: 4,
   /** Characters per COPY to Postgres: each COPY takes three round trips. */
   importCopyCharacters: 1024 * 1024,
-  /** Partners or customers of staged rows that a statement names: more are on most nodes anyway. */
+  /** Partners or customers of staged rows for which Citus is asked one by one. */
   importNamedOwners: 16,
   /** Rejected lines in the report. */
   importReportedLines: 1_000,

@@ -14,10 +14,8 @@ export interface Staged {
   readonly hasDeletions: boolean;
   readonly overwrites: boolean;
   readonly undo: UndoFile | undefined;
-  /** Whether the partners or customers are few enough to be named. */
+  /** Whether the partners or customers are so few that Citus is asked for each of them. */
   readonly hasFewOwners: boolean;
-  /** A condition for the rows of another table that have these keys: Citus then asks fewer nodes. */
-  owned(table: string): string;
 }
 
 /** The statements for one kind of records, which read the table `staged`. */

@@ -36,7 +36,7 @@ export function createLocalCopies(kind: ImportKind, query: Query) {
       end loop; end $$`;
   }
 
-  /** Replaces the copied rows of a table. More owners than can be named are read by one statement. */
+  /** Replaces the copied rows of a table. Many owners are read by one statement. */
   function bring(table: string, { rows, hasFewOwners }: Staged): string {
     const into = copyOf(table);
     const copying = `insert into ${into} select * from ${table}`;
@@ -47,10 +47,10 @@ export function createLocalCopies(kind: ImportKind, query: Query) {
     return `truncate ${into}; ${copied}`;
   }
 
-  /** A customer has one erasure at most. The owners show Citus which nodes to ask. */
-  const bringErased = ({ rows, owned }: Staged) => `
+  /** A customer has one erasure at most. */
+  const bringErased = ({ rows }: Staged) => `
     truncate ${copyOf(erased)}; insert into ${copyOf(erased)} select * from ${erased}
-    where ${owned(erased)} and customer_id in (select customer_id from staged limit ${rows})`;
+    where customer_id in (select customer_id from staged limit ${rows})`;
 
   return {
     /** The definitions of the temporary tables. With the primary keys: each row is looked up. */

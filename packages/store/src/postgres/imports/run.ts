@@ -175,10 +175,10 @@ export class Run implements ImportRun {
    * Begins the transaction, if that is not done, and takes the lock. Returns whether a row might be older
    * than a deletion. All in one message: each round trip adds to the time of a small batch.
    */
-  async #beginLocked(mode: 'shared' | 'exclusive', owned?: (table: string) => string): Promise<boolean> {
+  async #beginLocked(mode: 'shared' | 'exclusive'): Promise<boolean> {
     const settings = this.#options.pace === 'feed' ? `${writeSettings}; ${feedSettings}` : writeSettings;
     const beginning = this.#isBegun ? [] : [begin, settings];
-    const look = this.#kind === 'grants' ? 'select true as has_gone' : hasGone(this.#kind, owned);
+    const look = this.#kind === 'grants' ? 'select true as has_gone' : hasGone(this.#kind);
     const results = await this.#query([...beginning, importLock(this.#kind, mode), look].join('; '));
     this.#isBegun = true;
     return (results as unknown as QueryResult[]).at(-1)!.rows[0].has_gone;
@@ -187,14 +187,6 @@ export class Run implements ImportRun {
   #hasFewOwners(): boolean {
     return this.#staged.owners.size <= ingestBounds.importNamedOwners;
   }
-
-  /** A condition for the rows of a table that have the partners or customers of the staged rows. */
-  readonly #owned = (table: string): string => {
-    const { owners } = this.#staged;
-    if (owners.size === 0 || !this.#hasFewOwners()) return 'true';
-    const names = [...owners].map((name) => this.#connection.escapeLiteral(name));
-    return `${table}.${importColumns[this.#kind].identity[0]} in (${names.join(', ')})`;
-  };
 
   readonly countMissing = async () => {
     await this.#outbox.flushAll();
@@ -234,12 +226,12 @@ export class Run implements ImportRun {
     // An undo file has the stored records, and what overwrites never compares again when it writes.
     const isReading = overwrites || undo !== undefined || this.#kind === 'grants';
     const isAlone = hasDeletions || deletesMissing || isReading;
-    const hasGone = await this.#beginLocked(isAlone ? 'exclusive' : 'shared', this.#owned);
+    const hasGone = await this.#beginLocked(isAlone ? 'exclusive' : 'shared');
     const missing = deletesMissing ? await merge.deleteMissing(this.#startedAt, undo) : 0;
     if (rows === 0) return { ...nothing, missing };
-    const lines = { rows, hasGone, hasDeletions, overwrites, undo };
-    const owners = { hasFewOwners: this.#hasFewOwners(), owned: this.#owned };
-    return { ...(await merge.write({ ...lines, ...owners })), missing };
+    const hasFewOwners = this.#hasFewOwners();
+    const merged = await merge.write({ rows, hasGone, hasDeletions, overwrites, undo, hasFewOwners });
+    return { ...merged, missing };
   }
 
   async #commitAll(): Promise<void> {

@@ -8,11 +8,6 @@ export const storeBounds = {
   sqliteWatchMs: 250,
   /** Write-ahead log that is not shrunk, bytes: SQLite merges and reuses a log of 1,000 pages. */
   sqliteLogBytes: 1_000 * 4_096 * 2,
-  /**
-   * Receipts of an older version that are rewritten at once to give space back, bytes. It takes about 4 s,
-   * and `serve` cannot write its receipts meanwhile.
-   */
-  sqliteVacuumBytes: 256 * 1_024 * 1_024,
   /** Pages that are given back in one transaction: 2 MB, in about 20 ms. */
   sqliteReleasePages: 500,
   /** Page cache of `serve`, KiB. SQLite's default of 2 MB holds about 60 pages of 50 brands. */

@@ -151,10 +151,10 @@ test('reports the wrong environment, a newer schema, and a database of another p
 });
 
 const foreignReceipts: readonly [statement: string, detail: RegExp, remedy: RegExp][] = [
-  ['pragma user_version = 999', /they have schema 999, and this program supports up to \d+/, /newer version/],
+  ['pragma user_version = 999', /schema 999, and this program supports up to \d+/, /^Or restore a backup/],
   [
     `update settings set value = 'sandbox'`,
-    /they belong to sandbox, and the database to production/,
+    /This is a sandbox database, but the environment is production/,
     /backup/,
   ],
   ['pragma application_id = 7', /belongs to another program/, /move it and /],

@@ -6,15 +6,14 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
-  realpathSync,
   renameSync,
   rmSync,
   statSync,
 } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { backup } from 'node:sqlite';
 import { storeBounds } from '@partner-network/common/bounds/store';
-import { OperatorError } from '@partner-network/common/errors';
+import { OperatorError, whyNotWritten } from '@partner-network/common/errors';
 import type { Environment } from '@partner-network/contract/environments';
 import { requireEnvironment, requireUpdated } from '../sql/schema.ts';
 import { hasCode, translated } from './engine.ts';
@@ -43,7 +42,6 @@ export async function backUpSqlite(
   const target = resolve(copy);
   refuseMissing(source, false);
   try {
-    refusePlace(source, target, copy.endsWith('/'));
     const folder = claimedFolder(target);
     const cleanUp = () => {
       // SQLite may create or delete its journal meanwhile. `rmSync` then fails, or stops without an error.
@@ -58,35 +56,18 @@ export async function backUpSqlite(
       unregister();
     }
   } catch (error) {
-    const { code = '', message } = error as NodeJS.ErrnoException;
+    const { code = '' } = error as NodeJS.ErrnoException;
     const isFileError = /^E[A-Z]+$/.test(code) || hasCode(error, ...unwritten);
-    throw isFileError ? new OperatorError(`Cannot write ${target}: ${message}.`) : translated(error);
+    throw isFileError
+      ? new OperatorError(`Cannot write ${target}: ${whyNotWritten(error)}.`)
+      : translated(error);
   }
 }
 
-/** Does not create a missing folder: it may be a disk that is not mounted. */
-function refusePlace(source: string, target: string, isFolder: boolean): void {
-  const folder = isFolder ? target : dirname(target);
-  if (!existsSync(folder)) {
-    throw new OperatorError(`The folder ${folder} does not exist. Create it, or mount its disk.`);
-  }
-  if (statSync(target, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new OperatorError(`${target} is a folder. Name a file in it.`);
-  }
-  // SQLite follows links, and deletes files with these names.
-  const place = inRealFolder(target);
-  if ([inRealFolder(source), realpathSync(source)].some((name) => place.startsWith(`${name}-`))) {
-    throw new OperatorError(
-      `Names that start with ${source}- are reserved for the database. Choose another name.`,
-    );
-  }
-}
-
-function inRealFolder(path: string): string {
-  return join(realpathSync(dirname(path)), basename(path));
-}
-
-/** Creates the folder of the unfinished copies. While it exists, no other backup can use this name. */
+/**
+ * Creates the folder of the unfinished copies. While it exists, no other backup can use this name. A folder
+ * above it that is missing is not created: it may be a disk that is not mounted.
+ */
 function claimedFolder(target: string): string {
   const folder = `${target}.partial`;
   try {

@@ -27,19 +27,15 @@ export function emptyLog(db: DatabaseSync): void {
   }
 }
 
-/** Lets a new file give pages back. A file that has tables needs a vacuum for it. */
+/** Lets a new file give pages back. A file that has tables would need a vacuum for it. */
 export const allowRelease = 'pragma auto_vacuum = incremental';
 const incremental = 2;
 
 /** Removes free pages from the file in small steps with pauses, so that `serve` can write meanwhile. */
 export async function releasePages(db: DatabaseSync): Promise<void> {
   const pragma = (name: string) => Number(Object.values(db.prepare(`pragma ${name}`).get()!)[0]);
-  if (pragma('auto_vacuum') !== incremental) {
-    const usedBytes = (pragma('page_count') - pragma('freelist_count')) * pragma('page_size');
-    if (usedBytes <= storeBounds.sqliteVacuumBytes) attempt(db, () => db.exec(`${allowRelease}; vacuum`));
-    return;
-  }
-  while (pragma('freelist_count') > 0) {
+  // A file without the setting keeps its free pages, and uses them again.
+  while (pragma('auto_vacuum') === incremental && pragma('freelist_count') > 0) {
     attempt(db, () => db.exec(`pragma incremental_vacuum(${storeBounds.sqliteReleasePages})`));
     await wait(receiptsBounds.pruneRestMs);
   }

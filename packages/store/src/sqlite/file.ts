@@ -13,7 +13,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync, type DatabaseSyncOptions } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { storeBounds } from '@partner-network/common/bounds/store';
-import { OperatorError } from '@partner-network/common/errors';
+import { OperatorError, whyNotWritten } from '@partner-network/common/errors';
 import type { OpenOptions } from '../address.ts';
 import { StoreUnavailable } from '../port.ts';
 import { triedStatement } from '../sql/audit.ts';
@@ -180,8 +180,6 @@ function errorCodeOf(work: () => unknown): string | undefined {
   }
 }
 
-/** SQLITE_READONLY and SQLITE_CANTOPEN: SQLite does not say which of its files it is, and why. */
-const unexplained = [8, cannotOpenFile];
 /** SQLITE_CORRUPT. */
 const damaged = 11;
 
@@ -189,15 +187,14 @@ const damaged = 11;
 export function cannotOpen(what: string, path: string, error: unknown): OperatorError {
   // The cause is the error of SQLite.
   const failure = (error instanceof StoreUnavailable ? error.cause : error) as NodeJS.ErrnoException;
-  const [reason, remedy = 'Correct the path.'] = explained(failure, path);
+  const [reason, remedy = 'Find the cause with "partner-network doctor".'] = explained(failure);
   // A command that retries recognizes a lock by the cause.
   const cause = isLocked(failure) ? translated(failure) : error;
   return new OperatorError(`Cannot open ${what} ${path}: ${reason}. ${remedy}`, { cause });
 }
 
-function explained(failure: NodeJS.ErrnoException, path: string): [reason: string, remedy?: string] {
-  const { code, message } = failure;
-  const isOfSqlite = codeOf(failure) !== 0;
+function explained(failure: NodeJS.ErrnoException): [reason: string, remedy?: string] {
+  const { code = '', message } = failure;
   if (isFull(failure) || code === 'ENOSPC' || code === 'EDQUOT') {
     return ['its disk is full', 'Delete files that are not needed, or use a larger disk.'];
   }
@@ -205,26 +202,5 @@ function explained(failure: NodeJS.ErrnoException, path: string): [reason: strin
     return ['another command, such as an import, locks it', 'Run the command again when that has ended.'];
   }
   if (hasCode(failure, damaged)) return [`it is damaged (${message})`, 'Restore a backup.'];
-  if (code === 'EISDIR') return ['it is a folder'];
-  if (code === undefined || (isOfSqlite && !hasCode(failure, ...unexplained))) return [message];
-  const place = nearestExisting(path);
-  // SQLite creates files beside the database.
-  for (const each of place === path ? [path, dirname(path)] : [place]) {
-    const denied = errorOfWriting(each);
-    if (denied === 'EROFS') {
-      return [`the disk of ${each} is mounted read-only`, 'Mount it with write access, or use another disk.'];
-    }
-    if (denied !== undefined) {
-      const user = `this user (${process.getuid?.()})`;
-      // Do not advise to change the owner of a folder further up, such as `/`: it belongs to others.
-      if (each !== path && each !== dirname(path)) {
-        const remedy = `Create ${dirname(path)} for this user, or correct the path.`;
-        return [`${user} may not create a folder in ${each}`, remedy];
-      }
-      return [`${user} may not read and write ${each}`, 'Run as its owner, or make this user its owner.'];
-    }
-  }
-  return isOfSqlite
-    ? [message, 'Find the cause with "partner-network doctor".']
-    : [`nothing can be created in ${place} (${code})`];
+  return [whyNotWritten(failure)];
 }

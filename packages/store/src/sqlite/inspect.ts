@@ -4,7 +4,7 @@ import { type Finding, failed, ok, warning } from '@partner-network/common/findi
 import type { Environment } from '@partner-network/contract/environments';
 import type { Inspected, Place } from '../inspection.ts';
 import { readLastUses } from '../sql/journal.ts';
-import { Unusable } from '../sql/schema.ts';
+import { usableVersion } from '../sql/schema.ts';
 import { attempt, createSql } from './engine.ts';
 import {
   errorOfWriting,
@@ -39,7 +39,8 @@ export async function inspectSqlite(file: string, environment: Environment): Pro
     };
     // The check of the schema reports why the stamp cannot be read.
     const stamp = await inspection.stamp().catch(() => undefined);
-    const receipts = inspectReceipts(path, stamp?.environment ?? environment);
+    const stamped = stamp?.environment as Environment | undefined;
+    const receipts = inspectReceipts(path, stamped ?? environment);
     const finding = receipts ?? ok(`The embedded database ${path} can be read.`);
     return { finding, replicas, disks, inspection };
   } catch (error) {
@@ -99,28 +100,17 @@ function inspectFile(path: string, environment: Environment): Finding | undefine
 }
 
 /** Why `serve` cannot use the receipts file. A missing file is created; `privilegesOn` checks access. */
-function inspectReceipts(database: string, environment: unknown): Finding | undefined {
+function inspectReceipts(database: string, environment: Environment): Finding | undefined {
   const path = receiptsFileOf(database);
   if (!existsSync(path) || !mayWrite(path)) return undefined;
-  const replace =
-    'Restore a backup of it, or move it and its -wal and -shm files away: serving creates a new one.';
-  const cannotOpen = (reason: string, remedy = replace) =>
-    failed(`Cannot open the receipts ${path}: ${reason}.`, remedy);
   try {
     using db = openToInspect(path);
-    const stamp = stampOf(db, receiptsSchema);
-    if (stamp === undefined) return undefined;
-    if (stamp.version > receiptsSchema.current) {
-      const known = `this program supports up to ${receiptsSchema.current}`;
-      return cannotOpen(
-        `they have schema ${stamp.version}, and ${known}`,
-        'Use the newer version of this program.',
-      );
-    }
-    if (stamp.environment === environment) return undefined;
-    return cannotOpen(`they belong to ${stamp.environment}, and the database to ${environment}`);
+    usableVersion(stampOf(db, receiptsSchema), environment, receiptsSchema.current);
+    return undefined;
   } catch (error) {
-    return cannotOpen(error instanceof Unusable ? error.fact : (error as Error).message);
+    const remedy =
+      'Or restore a backup of it, or move it and its -wal and -shm files away: serving creates a new one.';
+    return failed(`Cannot open the receipts ${path}: ${(error as Error).message}`, remedy);
   }
 }
 

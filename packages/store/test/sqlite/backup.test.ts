@@ -185,14 +185,8 @@ test('explains why it makes no copy', async (t) => {
   connect(t, stranger).exec('create table songs (name text)');
   await refusesToCopy(stranger, target, /belongs to another program/);
   await refusesToCopy(`${path}x`, target, /The database .*test\.dbx does not exist/);
-  await refusesToCopy(path, join(dirname(target), 'away', 'copy.db'), /The folder .*away does not exist/);
-  await refusesToCopy(path, `${dirname(target)}/away/`, /The folder .*away does not exist/);
-  await refusesToCopy(path, dirname(target), /is a folder\. Name a file in it/);
-  await refusesToCopy(path, `${path}-receipts`, /start with .*test\.db- are reserved/);
-  const link = join(temporaryFolder(t), 'link');
-  symlinkSync(dirname(path), link);
-  await refusesToCopy(path, join(link, 'test.db-wal'), /are reserved for the database/);
-  await refusesToCopy(join(link, 'test.db'), `${path}-shm`, /are reserved for the database/);
+  await refusesToCopy(path, join(dirname(target), 'away', 'copy.db'), /: its folder does not exist/);
+  await refusesToCopy(path, dirname(target), /already exists/);
   await assert.rejects(
     backUpSqlite(path, 'production', target, neverInterrupted),
     /This is a sandbox database/,

@@ -24,9 +24,7 @@ function assertCannotOpen(path: string, said: RegExp, options: OpenOptions = toU
 }
 
 test('where nothing can be created, the file is not, and the answer comes at once', onLinux, () => {
-  const said =
-    /^Cannot open the database \/proc\/x\/y\/z\.db: nothing can be created in \/proc \(ENOENT\)\. /;
-  assertCannotOpen('/proc/x/y/z.db', said);
+  assertCannotOpen('/proc/x/y/z.db', /^Cannot open the database \/proc\/x\/y\/z\.db: its folder does not/);
 });
 
 test('a full disk is named as such, also if it has no room for a log', onLinux, (t) => {
@@ -49,7 +47,7 @@ test('a file that is not a database, and a path below one, are named as such and
 
 test('a folder, a locked and a damaged database are named as such', (t) => {
   const folder = temporaryFolder(t);
-  assertCannotOpen(folder, /: it is a folder\. Correct the path\.$/);
+  assertCannotOpen(folder, /: it is a folder\. Name a file\. Find/);
   // Opening would wait two seconds for a lock.
   const busy = Object.assign(new Error('database is locked'), { code: 'ERR_SQLITE_ERROR', errcode: 5 });
   const { message } = cannotOpen('the database', join(folder, 'test.db'), busy);
@@ -73,7 +71,7 @@ test('receipts of a newer program are refused, and the file is named', async (t)
   assertCannotOpen(path, /^Cannot open the receipts \S+: .* schema 999.* use the newer version/, toServe);
 });
 
-test('without write access, migrate, serve and sandbox name the place and the user', async (t) => {
+test('without write access, migrate, serve and sandbox say so', async (t) => {
   const user = unprivileged;
   const first = await run(['--version'], { user }).catch(() => undefined);
   if (first?.status !== 0) return t.skip('needs a checkout that other users may read');
@@ -84,18 +82,12 @@ test('without write access, migrate, serve and sandbox name the place and the us
   chmodSync(folder, 0o555);
   chmodSync(dirname(folder), 0o755);
   const before = readdirSync(folder);
-  const named = `this user \\(${user?.uid ?? process.getuid?.()}\\)`;
-  for (const [command, reason] of [
-    ['sandbox --port 0 --data FOLDER/below', 'create a folder in FOLDER\\. Create FOLDER/below for'],
-    [
-      'serve --port 0 --ops-port 0 --database sqlite:FOLDER/test.db',
-      'read and write FOLDER/test\\.db\\. Run',
-    ],
-    ['migrate --database sqlite:FOLDER/new.db', 'read and write FOLDER\\. Run'],
-  ] as const) {
-    const words = command.split(' ').map((word) => word.replace('FOLDER', folder));
-    const message = `^Cannot open .*: ${named} may not ${reason.replaceAll('FOLDER', folder)} `;
-    assertFailed(await run(words, { user }), 1, new RegExp(message));
+  for (const words of [
+    ['sandbox', '--port', '0', '--data', join(folder, 'below')],
+    ['serve', '--port', '0', '--ops-port', '0', '--database', `sqlite:${join(folder, 'test.db')}`],
+    ['migrate', '--database', `sqlite:${join(folder, 'new.db')}`],
+  ]) {
+    assertFailed(await run(words, { user }), 1, /^Cannot open .*: this user may not write there\. /);
   }
   assert.deepEqual(readdirSync(folder), before);
 });

@@ -54,7 +54,7 @@ for (const [what, prepare] of [
     );
     assert.throws(
       () => openSqlite(made.path, 'sandbox', toServe),
-      /: the disk of \S*test\.db is mounted read-only\. Mount it/,
+      /: EROFS: read-only file system.* Find the cause with "partner-network doctor"/,
     );
 
     const { privileges } = await findingsOf([

@@ -31,37 +31,31 @@ test('a large write-ahead log shrinks when the command ends, while the database 
   await served.ping();
 });
 
-for (const [what, isOlder] of [
-  ['', false],
-  [' in an older file', true],
-] as const) {
-  test(`pruned receipts give their space back${what} while others are written`, async (t) => {
-    const path = copyOf(t);
-    const receipts = `${path}-receipts`;
-    const served = openSqlite(path, 'sandbox', toServe);
-    t.after(() => served.close());
-    const content = Array.from({ length: 12_000 }, (_, index) => receiptAt(index));
-    await served.recordReceipts(content);
-    if (isOlder) connect(t, receipts).exec('pragma auto_vacuum = none; vacuum');
-    connect(t, receipts).exec('pragma wal_checkpoint(truncate)');
-    const before = bytesOf(receipts);
-    assert.ok(before > 2_000_000);
+test('pruned receipts give their space back while others are written', async (t) => {
+  const path = copyOf(t);
+  const receipts = `${path}-receipts`;
+  const served = openSqlite(path, 'sandbox', toServe);
+  t.after(() => served.close());
+  const content = Array.from({ length: 12_000 }, (_, index) => receiptAt(index));
+  await served.recordReceipts(content);
+  connect(t, receipts).exec('pragma wal_checkpoint(truncate)');
+  const before = bytesOf(receipts);
+  assert.ok(before > 2_000_000);
 
-    const command = openSqlite(path, 'sandbox', {});
-    const by = { actor: 'test', action: 'receipts prune' } as const;
-    const pruned = command.prune('receipts', content[11_990]!.at, by);
-    // On a busy machine the command can hold the lock for longer than a receipt waits. Its writer tries
-    // again.
-    const isWritten = () =>
-      served.recordReceipts([receiptAt(20_000)]).then(
-        () => true,
-        () => false,
-      );
-    await until(20_000, isWritten);
-    assert.equal(await pruned, 11_990);
-    await command.close();
-    connect(t, receipts).exec('pragma wal_checkpoint(truncate)');
-    assert.ok(bytesOf(receipts) < 100_000, `${bytesOf(receipts)} of ${before} bytes are left`);
-    assert.equal((await served.listReceipts({ limit: 20 })).length, 11);
-  });
-}
+  const command = openSqlite(path, 'sandbox', {});
+  const by = { actor: 'test', action: 'receipts prune' } as const;
+  const pruned = command.prune('receipts', content[11_990]!.at, by);
+  // On a busy machine the command can hold the lock for longer than a receipt waits. Its writer tries
+  // again.
+  const isWritten = () =>
+    served.recordReceipts([receiptAt(20_000)]).then(
+      () => true,
+      () => false,
+    );
+  await until(20_000, isWritten);
+  assert.equal(await pruned, 11_990);
+  await command.close();
+  connect(t, receipts).exec('pragma wal_checkpoint(truncate)');
+  assert.ok(bytesOf(receipts) < 100_000, `${bytesOf(receipts)} of ${before} bytes are left`);
+  assert.equal((await served.listReceipts({ limit: 20 })).length, 11);
+});

@@ -138,7 +138,7 @@ test('a change of the API needs another version of the API, and must not break c
   const text = edited(document, '"maximum": 100', '"maximum": 200');
   const found = afterRelease('7.0.1', { 'test/releases/7.0.0/openapi.json': text }).join('\n');
   assert.match(found, /^The API changed since 7\.0\.0: raise apiVersion above 1\.\d+\.\d+\.$/m);
-  const broken = 'GET /brands: the parameter limit has another "maximum": 200 is now 100.';
+  const broken = 'GET /brands: parameters: limit: schema: maximum was 200, and is 100.';
   assert.ok(found.split('\n').includes(`The API breaks clients of 7.0.0: ${broken}`), found);
   const same = afterRelease('7.0.1', { 'test/releases/7.0.0/openapi.json': released }).join('\n');
   assert.doesNotMatch(same, /^The API/m);

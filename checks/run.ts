@@ -72,10 +72,6 @@ const checks: Readonly<Record<string, Run>> = {
 
 const benches: Readonly<Record<string, Run>> = {
   admin: program('bench/admin/main.ts', 'Batches over HTTP, compared with imports; memory, and partners.'),
-  capacity: program(
-    'bench/capacity/main.ts',
-    'CPU time of service, Postgres and Redis for a request, and a plan of cores.',
-  ),
   import: program('bench/import/main.ts', "Import speed, compared with each engine's own bulk load."),
   overload: program('bench/overload/main.ts', 'Responses at ten times the load.'),
   speed: program('bench/speed/main.ts', 'CPU time of a response, compared with bare HTTP; start and memory.'),

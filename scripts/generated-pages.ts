@@ -1,6 +1,5 @@
 /** Files generated from the sources. `npm run docs` writes them; a test fails if one is out of date. */
 import { writeFileSync } from 'node:fs';
-import { capacityPage } from '../checks/bench/capacity/plan.ts';
 import { adminOpenApiText, openApiText } from './openapi.ts';
 import { clientTypes } from './pages/client-types.ts';
 import { commandsPage } from './pages/commands.ts';
@@ -21,7 +20,6 @@ const pages: Readonly<Record<string, () => string | Promise<string>>> = {
   'admin-openapi.json': adminOpenApiText,
   'reference/partners/error-catalogue.md': errorsPage,
   'reference/partners/partner-network.postman_collection.json': postmanCollection,
-  'how-to/operators/capacity.md': capacityPage,
   '../packages/service/assets/site/highlighted.json': highlightedCode,
   'reference/operators/settings.md': settingsPage,
   'reference/operators/commands.md': commandsPage,

@@ -1,5 +1,5 @@
 /** Sends traces to a collector: OTLP over HTTP, as JSON. Loaded only if a collector is configured. */
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import https from 'node:https';
@@ -25,7 +25,8 @@ export interface SpanName {
 
 const kinds = { internal: 1, server: 2, client: 3 };
 
-const randomId = (bytes: number) => randomBytes(bytes).toString('hex');
+/** 16 bytes. Node keeps random bytes for UUIDs: asking for others takes 4 µs. */
+const randomId = () => randomUUID().replaceAll('-', '');
 
 /** Sends a share of the requests, 0 to 1, as traces to the collector at `url`. */
 export function openTracing(
@@ -46,8 +47,8 @@ export function openTracing(
   ) {
     const attributes = { ...about };
     const span = {
-      traceId: parent?.traceId ?? randomId(16),
-      spanId: randomId(8),
+      traceId: parent?.traceId ?? randomId(),
+      spanId: randomId().slice(16),
       parentSpanId: parent?.spanId,
       name,
       kind: kinds[kind],

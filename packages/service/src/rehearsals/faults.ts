@@ -137,9 +137,6 @@ export function shortened(query: string): string {
   return query.replace(limitValue, (limit) => String(Math.floor(Number(limit) / 2)));
 }
 
-/** Responses that are stalled, oldest first. They occupy connections that other clients need. */
-const stalled = new Set<ServerResponse>();
-
 /**
  * Sends a part of a response. Its connection is closed at once if it is torn, or else after `stallMs` or when
  * the service stops. `isTooLate` says that the client did not close it before `stallMs`.
@@ -158,19 +155,12 @@ export function cutOff(
     onClosed(late.aborted);
     response.destroy();
   };
-  response.once('close', () => {
-    stalled.delete(response);
-    onClosed(late.aborted);
-  });
+  response.once('close', () => onClosed(late.aborted));
   signal.addEventListener('abort', close);
   // The server would close a silent connection earlier.
   response.setTimeout(0);
   const bytes = Buffer.from(body as string);
   if (cut === 'torn') response.write(bytes.subarray(0, bytes.length / 2), close);
-  else {
-    response.flushHeaders();
-    const [oldest] = stalled.add(response);
-    if (stalled.size > rehearsalsBounds.stalls) oldest?.destroy();
-  }
+  else response.flushHeaders();
   if (signal.aborted) close();
 }

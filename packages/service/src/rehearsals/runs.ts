@@ -190,7 +190,7 @@ function waitOf({ 'Retry-After-Ms': ms, 'Retry-After': seconds }: SentResponse['
 
 export type Runs = ReturnType<typeof createRuns>;
 
-/** The runs of all partners, in memory. If there are too many, the longest idle run is forgotten. */
+/** The runs of all partners, in memory. Of too many requests, those of the longest idle run are forgotten. */
 export function createRuns(bounds: RehearsalsBounds, nowMs: () => number) {
   /** The longest idle run is first. */
   const runs = new Map<string, Run>();
@@ -199,7 +199,7 @@ export function createRuns(bounds: RehearsalsBounds, nowMs: () => number) {
   function forget(): void {
     for (const [id, run] of runs) {
       const isIdle = nowMs() - run.usedMs >= bounds.runIdleMs;
-      if (!isIdle && runs.size <= bounds.runs && requests <= bounds.requests) return;
+      if (!isIdle && requests <= bounds.requests) return;
       runs.delete(id);
       requests -= run.requests.length;
     }

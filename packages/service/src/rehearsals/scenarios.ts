@@ -63,9 +63,8 @@ export interface Verdict {
 
 /** Limits of rehearsals, which only a sandbox has. */
 export const rehearsalsBounds = {
-  /** Milliseconds without a request after which a run is forgotten, and the number of runs. */
+  /** Milliseconds without a request after which a run is forgotten. */
   runIdleMs: 10 * 60_000,
-  runs: 10_000,
   /** Requests that are kept of one run, and of all runs: 30 MB, and 130 MB with the longest paths. */
   runRequests: 1_000,
   requests: 100_000,
@@ -79,9 +78,8 @@ export const rehearsalsBounds = {
   hammerMs: 50,
   /** Milliseconds by which a timer for a few milliseconds may be early: Node counts whole milliseconds. */
   timerStepMs: 1,
-  /** Milliseconds until a stalled connection is closed, and the number of stalled connections. */
+  /** Milliseconds until a stalled connection is closed. */
   stallMs: 30_000,
-  stalls: 100,
 };
 
 export type RehearsalsBounds = Readonly<Record<keyof typeof rehearsalsBounds, number>>;

@@ -8,7 +8,6 @@ import type { BrandsQuery } from '../../../store/src/port.ts';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { startTestService, type TestService } from '../../../testkit/service/service.ts';
-import { rehearsalsBounds } from '../../src/rehearsals/scenarios.ts';
 import { brands, notKept, verdictOf } from './client.ts';
 
 /** Writes a request to a socket of its own. */
@@ -64,20 +63,6 @@ test('stalled: the client that hangs up has not broken a promise', async (t) => 
   await wait(1_000);
   const pending = { 'reached-the-last-page': 'pending', resumed: 'pending' };
   assert.deepEqual(notKept(await verdictOf(service, 'stalled')), pending);
-});
-
-test('of too many stalled connections, the oldest is closed', async (t) => {
-  const { stalls } = rehearsalsBounds;
-  t.after(() => Object.assign(rehearsalsBounds, { stalls }));
-  rehearsalsBounds.stalls = 1;
-  const service = await startTestService(t, { rehearsals: {} });
-  for (const run of ['stalled.a', 'stalled.b']) await startRun(service, run);
-  const first = send(t, service, 'stalled.a');
-  await until(20_000, () => first.received !== '');
-  const second = send(t, service, 'stalled.b');
-  await first.closed;
-  await until(20_000, () => second.received !== '');
-  assert.ok(!second.isClosed());
 });
 
 test('a stop closes stalled connections at once', async (t) => {

@@ -52,16 +52,6 @@ test('a run is forgotten after 10 minutes without a request', async (t) => {
   assert.equal((await verdictOf(service, 'steady')).requests.length, 0);
 });
 
-test('of more than 10,000 runs, those that were idle longest are forgotten', () => {
-  const runs = createRuns(rehearsalsBounds, () => 0);
-  const use = (name: number) => runs.add(runs.open(String(name)), 'GET', '/', 0);
-  for (let name = 0; name < 10_000; name += 1) use(name);
-  use(0);
-  use(10_000);
-  const kept = (name: number) => runs.open(String(name)).requests.length;
-  assert.deepEqual([10_000, 9_999, 0, 2, 1].map(kept), [1, 1, 2, 1, 0]);
-});
-
 test('the last 1,000 requests of a run are kept', () => {
   const runs = createRuns(rehearsalsBounds, () => 0);
   const run = runs.open('long');

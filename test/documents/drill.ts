@@ -98,12 +98,14 @@ export function createDrill(clone: Clone) {
     followAudit: async (page: Page, revoked: IssuedKey) => {
       await page.next(new RegExp(`keys revoke +${revoked.id}.*"action":"keys revoke"`, 's'));
       await page.next(/"target":"PARTNER_ACME"/);
-      // It runs until it is stopped.
-      await page.next(/"action":"keys revoke"/, (block) => {
-        const seen = "until grep -q 'keys revoke' audit.jsonl; do sleep 0.1; done";
-        const path = 'export PATH="$PWD/node_modules/.bin:$PATH"';
-        return `${path}\n${block.replace('npx ', '')} &\n${seen}; kill $!; wait $!; cat audit.jsonl`;
-      });
+      // These run until they are stopped.
+      for (const file of ['audit.jsonl', 'chain.jsonl'])
+        await page.next(/"action":"keys revoke"/, (block) => {
+          const seen = `until grep -q 'keys revoke' ${file}; do sleep 0.1; done`;
+          const path = 'export PATH="$PWD/node_modules/.bin:$PATH"';
+          return `${path}\n${block.replace('npx ', '')} &\n${seen}; kill $!; wait $!; cat ${file}`;
+        });
+      await page.next(/The database has all of them, unchanged\./);
       await clone.run('npx partner-network grants create --partner PARTNER_ACME --customer CUSTOMER_9');
       await page.next(/^Erased customer CUSTOMER_9: deleted 0 balances and 1 grant\. /);
       page.end();

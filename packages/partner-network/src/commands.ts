@@ -54,7 +54,12 @@ const ends: Readonly<Record<string, readonly string[]>> = {
     '- --follow --rejected-file rejected.jsonl',
   ],
   'import grants': ['grants.jsonl --dry-run'],
-  'audit list': ['--since 24h', '--target PARTNER_1 --json'],
+  'audit list': [
+    '--since 24h',
+    '--target PARTNER_1 --json',
+    '--follow --digest --after chain.jsonl >> chain.jsonl',
+  ],
+  'audit verify': ['chain.jsonl'],
   'usage list': ['--partner PARTNER_1 --since 24h', '--by day --since 30d --json'],
 };
 
@@ -155,6 +160,7 @@ const files: Readonly<Record<string, readonly Entry[][]>> = {
   'For operators, to audit changes and requests for balances': [
     from(() => import('@partner-network/operator/commands/audit'), {
       listAudit: ['audit list', 'List who changed what, newest first'],
+      verifyAudit: ['audit verify', 'Compare a copy of the audit log with the database'],
     }),
     from(() => import('@partner-network/operator/commands/receipts-and-usage'), {
       listReceipts: ['receipts list', 'List who requested whose balances, newest first'],

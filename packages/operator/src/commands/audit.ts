@@ -1,16 +1,31 @@
+import { existsSync } from 'node:fs';
+import { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { commandLineBounds } from '@partner-network/common/bounds/common';
 import { type Output, shownJson } from '@partner-network/common/command-line/command';
 import { limitFlag, printNewest, spanConflicts, timeSpan } from '@partner-network/common/command-line/lists';
 import { addedIn, flag, optional, plainText } from '@partner-network/common/command-line/options';
 import { type Column, neverShortened } from '@partner-network/common/command-line/table';
+import { OperatorError } from '@partner-network/common/errors';
 import { onStop } from '@partner-network/common/process';
+import { counted } from '@partner-network/common/text';
 import { lengths } from '@partner-network/contract/limits';
 import { toFollow } from '@partner-network/store/address';
 import type { NumberedEntry, Store } from '@partner-network/store/port';
 import { createRetry } from '../ingest/retry.ts';
 import { actorsOf, keyNames, listNamedAudit, type NamedEntry } from '../operations/audit.ts';
+import {
+  type AuditCopy,
+  chainAfter,
+  type Difference,
+  firstDifference,
+  positionAfter,
+  readCopy,
+} from '../operations/audit-copy.ts';
 import { onDatabase } from './database.ts';
+import { bytesOf } from './import/input.ts';
+
+const file = plainText(commandLineBounds.pathCharacters);
 
 type Entry = NamedEntry & NumberedEntry;
 
@@ -35,9 +50,18 @@ export const listAudit = onDatabase({
         'print changes from now on as they come, one JSON document a line; with --since, from there',
       ),
     }),
+    ...addedIn('0.3.0', {
+      digest: flag('with --follow: add a SHA-256 to each line that covers the lines before it'),
+      after: optional(
+        'FILE',
+        file,
+        'with --digest: continue the chain of this copy; an empty one gets the whole log',
+      ),
+    }),
   },
   conflicts: (values) => [
     ...spanConflicts(values),
+    ...digestConflicts(values),
     ...(values.follow && values.until !== undefined ? ['--follow has no end: leave out --until.'] : []),
   ],
   opening: ({ follow }) => (follow ? toFollow : {}),
@@ -50,14 +74,66 @@ export const listAudit = onDatabase({
   },
 });
 
-/** The number of an entry is only for paging. */
+/** Compares a copy with the database. */
+export const verifyAudit = onDatabase({
+  arguments: [{ name: 'FILE', help: 'output of "audit list --follow --digest", or - for standard input' }],
+  run: async ({ store, words }) => {
+    const copy = await readCopy(bytesOf(words[0]!));
+    const { size } = copy.entries;
+    if (size === 0 && copy.brokenLine === undefined)
+      throw new OperatorError('The file holds no entry that "audit list --follow --digest" printed.');
+    const first_difference = await firstDifference(store, copy);
+    const failure = first_difference && sentenceOf(first_difference);
+    const torn =
+      copy.tornLines === 0 ? '' : ` ${counted(copy.tornLines, 'line')} without a whole entry skipped.`;
+    const read = `Read ${size} ${size === 1 ? 'entry' : 'entries'} of the copy.${torn}`;
+    const text = failure === undefined ? `${read} The database has all of them, unchanged.` : read;
+    return { value: { entries: size, first_difference }, text, failure };
+  },
+});
+
+function sentenceOf({ kind, line, seq }: Difference): string {
+  const which = `The first difference is at ${line === undefined ? `entry ${seq}` : `line ${line}`}`;
+  return `${which} (${kind}): ${meanings[kind]}.`;
+}
+
+const meanings: Readonly<Record<Difference['kind'], string>> = {
+  'broken chain': 'its digest does not follow from the lines before it, so the file was changed',
+  missing: 'the copy has it, the database does not',
+  changed: 'the database has another content',
+  reordered: 'the database has here the content of another entry of the copy',
+  added:
+    'the database has it, the copy does not. If the copy was stopped just then, continue it with --after',
+};
+
+/** The number of an entry is only for paging, and for a copy. */
 const recordOf = ({ seq: _seq, ...entry }: Entry) => entry;
+
+interface Following extends Filters {
+  readonly follow: boolean;
+  readonly digest: boolean;
+  readonly after?: string | undefined;
+}
+
+function digestConflicts({ follow, digest, after, since, actor, action, target }: Following): string[] {
+  const isFiltered = (actor ?? action ?? target) !== undefined;
+  return [
+    ...(digest && !follow ? ['--digest is for lines that follow the log: add --follow.'] : []),
+    ...(digest && isFiltered
+      ? ['--digest proves the whole log: leave out --actor, --action and --target.']
+      : []),
+    ...(after !== undefined && !digest ? ['--after continues a chain of digests: add --digest.'] : []),
+    ...(after !== undefined && since !== undefined
+      ? ['--after begins where the copy ends: leave out --since.']
+      : []),
+  ];
+}
 
 type Filters = Readonly<Partial<Record<'actor' | 'action' | 'target' | 'since', string | undefined>>>;
 
 /** Prints entries until a signal arrives. A lost database is waited for. */
-async function follow(store: Store, filters: Filters, output: Output): Promise<void> {
-  const { since, actor, action, target } = filters;
+async function follow(store: Store, values: Following, output: Output): Promise<void> {
+  const { since, actor, action, target, digest, after } = values;
   const stop = new AbortController();
   const removeListener = onStop(() => stop.abort());
   const retry = createRetry({ stop, report: output.remark, what: 'The command' });
@@ -68,11 +144,17 @@ async function follow(store: Store, filters: Filters, output: Output): Promise<v
       (action ?? entry.action) === entry.action &&
       (target === undefined ||
         [entry.target, entry.details.partner_id, entry.details.customer_id].includes(target));
-    let position = await retry(() => store.auditPosition(since));
+    // A chain holds no entry from before its start, also where a transaction commits it later.
+    const start = async () => ({ ...(await store.auditPosition(since)), ...(digest && { missing: [] }) });
+    const copy = after === undefined ? undefined : await copyToContinue(after);
+    if (copy?.endsInsideLine) await output.write('\n');
+    const chained = chainAfter(copy?.digest ?? '');
+    const lineOf = digest ? chained : (entry: Entry) => JSON.stringify(recordOf(entry));
+    let position = copy === undefined ? await retry(start) : positionAfter(copy);
     while (!stop.signal.aborted) {
       const read = await retry(() => store.followAudit(position, commandLineBounds.listPage));
       position = read.position;
-      const lines = read.entries.filter(isWanted).map((entry) => `${JSON.stringify(recordOf(entry))}\n`);
+      const lines = read.entries.filter(isWanted).map((entry) => `${lineOf(entry)}\n`);
       if (lines.length > 0) await output.write(shownJson(lines.join('')));
       if (read.entries.length > 0) continue;
       await wait(commandLineBounds.followPollMs, undefined, { signal: stop.signal }).catch(() => {});
@@ -83,6 +165,15 @@ async function follow(store: Store, filters: Filters, output: Output): Promise<v
   } finally {
     removeListener();
   }
+}
+
+/** A copy that does not exist is empty: the service manager creates it. */
+async function copyToContinue(file: string): Promise<AuditCopy> {
+  const copy = await readCopy(existsSync(file) ? bytesOf(file) : Readable.from([]));
+  if (copy.brokenLine === undefined) return copy;
+  throw new OperatorError(
+    `Line ${copy.brokenLine} of ${file} does not continue its chain. Keep the file, and begin another one.`,
+  );
 }
 
 /** On a terminal the last columns are left out first; --json has all. */

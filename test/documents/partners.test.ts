@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { samplesOf } from '@partner-network/contract/openapi/listings';
+import { curlOf } from '@partner-network/contract/openapi/listings';
 import { listings } from '@partner-network/contract/operations';
 import { page as toolsPage, steps as toolsSteps } from '../../checks/openapi/page.ts';
 import { packClient } from '../../packages/client/test/support/packed.ts';
@@ -154,9 +154,9 @@ test("the examples in the client's doc comments print what they should", async (
   assert.deepEqual(printed.split(`${separator}\n`).slice(0, -1), exampleOutputs);
 });
 
-test('the curl samples of the OpenAPI document get a page', async () => {
+test('the commands that stand for the forms get a page', async () => {
   for (const operation of listings) {
-    const printed = await partner.run(`${settings.text}\n${samplesOf(operation)[1]!.source}`);
+    const printed = await partner.run(`${settings.text}\n${curlOf(operation)}`);
     assert.ok(printed.startsWith(`{"${operation.name}":[{`), printed);
   }
 });

@@ -5,7 +5,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
-import { samplesOf } from '@partner-network/contract/openapi/listings';
 import { listings } from '@partner-network/contract/operations';
 import { startStage } from '../../packages/client/test/runtimes/stage.ts';
 import { type PackedClient, packClient } from '../../packages/client/test/support/packed.ts';
@@ -112,10 +111,3 @@ for (const [ending, program] of Object.entries(runners)) {
     }
   });
 }
-
-test('the OpenAPI document has the same sample for the client', () => {
-  for (const operation of listings) {
-    const sample = read(`docs/samples/${operation.id}.client.js`).replace(firstLine, '');
-    assert.equal(`${samplesOf(operation)[0]!.source}\n`, sample);
-  }
-});

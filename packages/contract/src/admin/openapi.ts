@@ -48,7 +48,7 @@ export function adminApi(publicUrl = 'http://127.0.0.1:8090'): Api<AdminOperatio
     changeParameters: [onBehalfOf],
     descriptionOf: ({ summary, description = `${summary}.`, permission }) =>
       `${description} Needs the role \`${permission}\`.`,
-    samplesOf: (operation) => [{ lang: 'Shell', label: 'curl', source: curlOf(operation, publicUrl) }],
+    curlOf: (operation) => curlOf(operation, publicUrl),
     successOf: ({ result }, status) => ({
       description: meanings[status]!,
       headers: ['X-Request-Id'],

@@ -20,10 +20,8 @@ export interface Api<O extends Operation = Operation> {
   /** The name of the component of a parameter. Without it, parameters stand with their operation. */
   parameterName?(operation: O, name: string): string;
   descriptionOf(operation: O): string;
-  /** How to call it, as programs and as commands. */
-  samplesOf(
-    operation: O,
-  ): readonly { readonly lang: string; readonly label: string; readonly source: string }[];
+  /** The command that calls it. */
+  curlOf(operation: O): string;
   successOf(operation: O, status: number): ApiResponse;
   refusalOf(operation: O, status: number): ApiRefusal;
   /** What only this API says about an operation. */

@@ -17,8 +17,6 @@ interface ListingText {
   readonly tag: string;
   readonly record: RecordText;
   readonly pages: (publicUrl: string) => Readonly<Record<string, { summary: string; value: object }>>;
-  /** How a program calls it with the client. */
-  readonly sample: string;
 }
 
 export const exampleCursor =
@@ -94,9 +92,6 @@ export const listingTexts: Readonly<Record<ListingName, ListingText>> = {
       const last = brandWithoutImage(publicUrl);
       return pagesOf('brands', [exampleBrand, last], [last]);
     },
-    sample: `for await (const brand of network.brands.list()) {
-  console.log(brand.reference_id, brand.name);
-}`,
   },
   balances: {
     tag: 'Balances of customers who gave you a grant. Beta: this operation may change.',
@@ -112,27 +107,13 @@ export const listingTexts: Readonly<Record<ListingName, ListingText>> = {
         value: { balances: [] },
       },
     }),
-    sample: `const listed = network.balances.list({ customer_id: 'CUSTOMER_1001' });
-for await (const { amount, currency } of listed) {
-  console.log(amount, currency);
-}`,
   },
 };
 
-const client = '@partner-network/client';
-
-/** How to call an operation with the client, which no tool can generate from the document, and with curl. */
-export function samplesOf({ name, path, parameters }: ListingOperation) {
-  const source = `import { PartnerNetwork } from '${client}';
-
-const network = new PartnerNetwork();
-${listingTexts[name].sample}`;
+/** The command that calls an operation with its required parameters. */
+export function curlOf({ path, parameters }: ListingOperation): string {
   const required = Object.entries(parameters).filter(([, parameter]) => parameter.required);
   const query = required.map(([parameter, { example }]) => `${parameter}=${example}`).join('&');
   const address = `$PARTNER_NETWORK_BASE_URL${path.slice(basePath.length)}${query && `?${query}`}`;
-  const curl = `curl -H "Authorization: Bearer $PARTNER_NETWORK_API_KEY" "${address}"`;
-  return [
-    { lang: 'TypeScript', label: client, source },
-    { lang: 'Shell', label: 'curl', source: curl },
-  ];
+  return `curl -H "Authorization: Bearer $PARTNER_NETWORK_API_KEY" "${address}"`;
 }

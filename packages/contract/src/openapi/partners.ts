@@ -6,7 +6,7 @@ import { apiVersion, basePath, type ListingName, type ListingOperation, listings
 import { scopeMeanings } from '../permissions.ts';
 import { capitalized } from '../sentence.ts';
 import type { Api } from './document.ts';
-import { listingTexts, samplesOf } from './listings.ts';
+import { curlOf, listingTexts } from './listings.ts';
 import { headersIn, type Place, pageOf, refusalOf, type Setting } from './responses.ts';
 import { schemas } from './schemas.ts';
 
@@ -50,14 +50,13 @@ export function partnersApi(place?: Place, rates = defaultRates): Api<ListingOpe
     parameterName,
     descriptionOf: ({ name, description, permission }) =>
       `${description} Requires the scope \`${permission}\`. ${limitText(rates[name])}`,
-    samplesOf,
+    curlOf,
     successOf: (operation) => pageOf(operation, setting),
     refusalOf: (operation, status) => refusalOf(operation, status, setting),
     extensionsOf: (operation) => {
       const rate = rates[operation.name];
       return {
         'x-stability': operation.stability,
-        'x-codeSamples': samplesOf(operation),
         ...(rate !== undefined && { 'x-rate-limit': { requests: rate, seconds: 1, per: 'partner' } }),
       };
     },

@@ -27,10 +27,8 @@ export function createReference(publicUrl: () => string) {
     group: operation.tag,
     async markdown() {
       const api = adminApi(publicUrl());
-      const samples = api
-        .samplesOf(operation)
-        .map(({ label, source }) => ({ label, language: 'sh', source }));
-      return operationPage(api, operation, samples);
+      const sample = { label: 'curl', language: 'sh', source: api.curlOf(operation) };
+      return operationPage(api, operation, [sample]);
     },
   }));
   const { routes, refusalPage } = createSite('Administrative API', 'operators', [start, ...operations]);

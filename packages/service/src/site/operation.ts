@@ -22,7 +22,6 @@ export interface Sample {
 /** A wide screen shows the sections from "Example request" to "Example responses" in a second column. */
 export function operationPage<O extends Operation>(api: Api<O>, operation: O, samples: readonly Sample[]) {
   const { method, path, pathParameters = {}, bodies = [], statuses = [200], result } = operation;
-  const curl = api.samplesOf(operation).find(({ lang }) => lang === 'Shell');
   const answers = statuses.map((status): [number, ApiResponse] => [status, api.successOf(operation, status)]);
   const refusals = operation.errors.map((status): [number, ApiRefusal] => [
     status,
@@ -42,7 +41,7 @@ export function operationPage<O extends Operation>(api: Api<O>, operation: O, sa
     '## Example request',
     samples.map(({ label, language, source }) => fence(language, label, source)).join('\n'),
     '## Try it',
-    fence('sh', '', curl?.source ?? ''),
+    fence('sh', '', api.curlOf(operation)),
     '## Example responses',
     [...answers, ...refusals].map(([status, response]) => exampleOf(status, response, result)).join('\n'),
     '## Parameters',
@@ -50,7 +49,7 @@ export function operationPage<O extends Operation>(api: Api<O>, operation: O, sa
     ...(bodies.length === 0 ? [] : ['## Fields of the body', forms.join('\n\nOr:\n\n')]),
     '## Response',
     ...answers.map(([status, { description }]) => `**${status}** ${description}`),
-    `### Fields of ${inWords(result.of)}`,
+    `### Fields of \`${result.of}\``,
     table('Field', fields),
     '## Errors',
     errorTable(refusals),
@@ -77,12 +76,6 @@ function exampleOf(status: number, { examples = {}, ...response }: ApiResponse, 
 function formOf(result: Result): string {
   if ('one' in result) return `{"${result.one}":{…}${result.secret ? ',"secret"?' : ''}}`;
   return 'list' in result ? `{"${result.list}":[…]${result.isPaged ? ',"cursor"?' : ''}}` : '{…}';
-}
-
-/** `AuditEntry` becomes "an audit entry". */
-function inWords(recordName: string): string {
-  const words = recordName.replaceAll(/\B[A-Z]/g, ' $&').toLowerCase();
-  return `${/^[aeio]/.test(words) ? 'an' : 'a'} ${words}`;
 }
 
 /** A parameter, or a field of a record. */
@@ -141,10 +134,10 @@ function listed(words: readonly string[]): string {
 export function tryForm(operation: Operation, demoKey = ''): string {
   const { method, path, parameters } = operation;
   const field = (name: string, id: string, hint: string, value: string, more = '', beside = '') =>
-    `<div class="field"><label for="try-${id}">${name}</label>${beside}</div>
+    `<label class="label" for="try-${id}">${name}</label>
 <input id="try-${id}" ${more} value="${escaped(value)}" aria-describedby="hint-${id}"
  autocomplete="off" spellcheck="false">
-<p class="hint" id="hint-${id}">${inline(hint)}</p>`;
+<div class="hint pair"><span id="hint-${id}">${inline(hint)}</span>${beside}</div>`;
   const fields = parametersInOrder(operation).map((name) => {
     const { required, schema, example } = parameters[name]!;
     const hint = `${required ? 'Required.' : 'Optional.'} ${boundsOf(schema)}`;
@@ -153,15 +146,15 @@ export function tryForm(operation: Operation, demoKey = ''): string {
     return field(`<code>${name}</code>`, name, hint, value, `data-parameter="${name}"`, empty);
   });
   const keyHint = 'It stays in this page: no storage of the browser gets it.';
-  const restHint = 'Sent as typed, such as `limit=1&limit=2`.';
+  const restHint = 'Sent as typed, such as `limit=1&limit=2`. Spaces and `#` are encoded.';
   return `<form class="try" method="${method.toLowerCase()}" action="../..${path}" hidden>
 ${field('API key', 'key', keyHint, demoKey, 'class="secret"')}
 ${fields.join('\n')}
 ${field('More of the query', 'rest', restHint, '')}
+<p class="hint">The request with curl:</p>
+<pre><code data-curl></code></pre>
 <p class="actions"><button class="primary">Send</button>
 <button type="button" data-next hidden>Next page</button></p>
-<p class="hint">The same with curl:</p>
-<pre><code data-curl></code></pre>
 <section data-answer aria-live="polite" aria-label="Response"></section>
 </form>`;
 }

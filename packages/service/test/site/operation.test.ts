@@ -97,7 +97,7 @@ test('the Markdown of our pages is rendered', () => {
     [
       '| A | B |\n|---|---|\n| `1` | x \\| y |',
       '<table><thead><tr><th>A</th><th>B</th></tr></thead>' +
-        '<tbody><tr><td><code>1</code></td><td>x | y</td></tr></tbody></table>',
+        '<tbody><tr><td data-label="A"><code>1</code></td><td data-label="B">x | y</td></tr></tbody></table>',
     ],
     [
       'Run:\n```sh\necho "<a>"\n\n- no list\n```\n\nEnd.',
@@ -111,7 +111,22 @@ test('no Markdown of the guides is left over', async (t) => {
   const { call } = await startTestService(t);
   for (const { path: name } of guideList) {
     const { text } = await call(name);
-    const prose = text.slice(text.indexOf('<main')).replaceAll(/<(pre|code)>.*?<\/\1>/gs, '');
+    const prose = text.slice(text.indexOf('<main')).replaceAll(/<(pre|code)\b.*?<\/\1>/gs, '');
     assert.doesNotMatch(prose, /```|`|\*\*|\]\(|^\||^#|^- /m, name);
+  }
+});
+
+test('a program gets the section of a code alone, with advice for every request', async (t) => {
+  const { call } = await startTestService(t);
+  for (const [code, { when, category }] of Object.entries(errorCatalogue)) {
+    const { text } = await call(`/docs/errors/${code}.md`);
+    assert.ok(text.startsWith(`# \`${code}\`\n\n`), code);
+    assert.equal(text.match(/^#/gm)?.length, 1, code);
+    const words = text.replaceAll(/\s+/g, ' ');
+    assert.ok(words.includes(`${when} **What to do:** `), code);
+    assert.ok(words.includes(`Category: \`${category}\``), code);
+    // Neither a fact of one request, nor a request id.
+    assert.doesNotMatch(words, /this is the|[0-9a-f]{8}-|for example:/, code);
+    assert.equal((await call(`/docs/errors/${code.toLowerCase()}.md`)).text, text);
   }
 });

@@ -1,6 +1,6 @@
 /** Content that is sent in the best encoding that the client accepts, and redirects. */
 import { promisify } from 'node:util';
-import { brotliCompress, brotliCompressSync, constants, gzip, gzipSync } from 'node:zlib';
+import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Exchange, Route } from './handle.ts';
 import { headerValues } from './request.ts';
 
@@ -21,15 +21,6 @@ export function bodyOf(content: () => Promise<Buffer>): Body {
       delete cache[encoding];
       throw fault;
     }));
-}
-
-/** A body that is sent once: each request gets its own. Compressed here, because a thread would cost more. */
-export function freshBody(content: Buffer): Body {
-  return async (encoding) => {
-    if (encoding === 'identity') return content;
-    if (encoding === 'gzip') return gzipSync(content, { level: 1 });
-    return brotliCompressSync(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } });
-  };
 }
 
 async function compressed(read: () => Promise<Buffer>): Promise<Buffer> {

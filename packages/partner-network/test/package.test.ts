@@ -84,7 +84,7 @@ test('the package contains the sources as JavaScript, the files that they read, 
     'packages/operator/assets/console.css',
     'packages/operator/assets/copy.js',
     'packages/service/assets/brand-placeholder.png',
-    ...['highlighted.json', 'icon.svg', 'site.css', 'site.js', 'tokens.css'].map(
+    ...['base.css', 'highlighted.json', 'icon.svg', 'site.css', 'site.js'].map(
       (name) => `packages/service/assets/site/${name}`,
     ),
     ...globSync('docs/samples/*', { cwd: root }),

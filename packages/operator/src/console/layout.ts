@@ -2,13 +2,13 @@
 import { readFileSync } from 'node:fs';
 import type { Environment } from '@partner-network/contract/environments';
 import type { Refusal } from '@partner-network/http/refusal';
-import { assetOf, icon, tokens } from '@partner-network/service/site/assets';
+import { assetOf, base, icon } from '@partner-network/service/site/assets';
 import { type Html, html } from './html.ts';
 import type { Session } from './session.ts';
 
 const read = (name: string) => readFileSync(new URL(`../../assets/${name}`, import.meta.url));
 
-export const style = assetOf('/console/console.css', 'text/css', tokens, read('console.css'));
+export const style = assetOf('/console/console.css', 'text/css', base, read('console.css'));
 export const copyScript = assetOf('/console/copy.js', 'text/javascript', read('copy.js'));
 
 /** With `no-referrer`, browsers would not say where a form comes from. */

@@ -13,6 +13,8 @@ function make(name, properties = {}, ...children) {
 keepOldLinks();
 for (const pre of all('pre')) addCopyButton(pre);
 keepChoice();
+// A menu that is longer than the screen begins with the current page in its middle.
+showCurrent(find('#menu'));
 for (const code of all('.tabs code'))
   if (code.textContent.startsWith('{') && code.childElementCount === 0) colorJson(code);
 prepareSearch(find('header form'));
@@ -23,6 +25,15 @@ function keepOldLinks() {
   const name = location.pathname.split('/').at(-1);
   const prefix = `#${name}-`;
   if (location.hash.startsWith(prefix)) location.replace(`#${location.hash.slice(prefix.length)}`);
+}
+
+function showCurrent(menu) {
+  const show = () => {
+    const { offsetTop = 0 } = find('[aria-current]', menu) ?? {};
+    menu.scrollTop = offsetTop - menu.clientHeight / 2;
+  };
+  menu.addEventListener('toggle', show);
+  show();
 }
 
 function addCopyButton(pre) {
@@ -42,6 +53,9 @@ function addCopyButton(pre) {
     }, 2_000);
   });
   pre.prepend(button);
+  // The keyboard reaches code that scrolls.
+  const { scrollWidth, clientWidth, scrollHeight, clientHeight } = find('code', pre);
+  if (scrollWidth > clientWidth || scrollHeight > clientHeight) find('code', pre).tabIndex = 0;
 }
 
 /** The language that a reader chose stays chosen on other pages. */
@@ -97,14 +111,17 @@ function prepareSearch(form) {
     const found = search(words);
     list.replaceChildren(...found.map((hit) => make('li', {}, linkTo(hit, up))));
     list.hidden = found.length === 0;
+    return find('a', list);
   };
   box.addEventListener('focus', show);
   box.addEventListener('input', show);
-  form.addEventListener('submit', (event) => {
-    const first = find('a', list);
-    if (first === null || list.hidden) return;
+  form.addEventListener('submit', async (event) => {
     event.preventDefault();
-    first.click();
+    if (box.value.trim() === '') return;
+    // The reader may press Enter before the index is loaded.
+    const first = await show();
+    if (first) first.click();
+    else form.submit();
   });
   form.addEventListener('keydown', (event) => {
     const stops = [box, ...all('a', list)];
@@ -124,11 +141,19 @@ function prepareSearch(form) {
   });
 }
 
-function linkTo({ id, title, page, text }, up) {
+function linkTo({ id, title, page, text, terms }, up) {
   const where = page === title ? '' : page;
-  const about = `${text.slice(0, 110)}${text.length > 110 ? '…' : ''}`;
-  const parts = [make('b', {}, title), ' ', make('i', {}, where), make('span', {}, about)];
+  const parts = [make('b', {}, title), ' ', make('i', {}, where), make('span', {}, excerptOf(text, terms))];
   return make('a', { href: up + id.slice(1) }, ...parts);
+}
+
+/** The part of a text around the first word that was found, as on the page of the search. */
+function excerptOf(text, terms) {
+  const places = terms.map((term) => text.toLowerCase().indexOf(term)).filter((at) => at >= 0);
+  const [first = 0] = places.toSorted((one, other) => one - other);
+  const start = first < 70 ? 0 : text.lastIndexOf(' ', first - 40) + 1;
+  const end = start + 120;
+  return `${start > 0 ? '… ' : ''}${text.slice(start, end)}${end < text.length ? '…' : ''}`;
 }
 
 /** The headers of a response that say something about this request. */
@@ -139,45 +164,51 @@ function prepareTry(form) {
   const next = find('[data-next]', form);
   const answer = find('[data-answer]', form);
   const fields = all('[data-parameter]', form);
+  /** Of the last response. The box of the cursor keeps what the reader typed. */
   let cursor;
-  const address = () => {
+  const address = (next) => {
     const sent = fields.filter(
       ({ value, dataset }) => value !== '' || form.elements[dataset.parameter].checked,
     );
     const query = new URLSearchParams(sent.map(({ value, dataset }) => [dataset.parameter, value]));
-    const whole = [String(query), find('#try-rest').value].filter((part) => part !== '').join('&');
-    return `${form.action}${whole && `?${whole}`}`;
+    if (next !== undefined) query.set('cursor', next);
+    const url = new URL(form.action);
+    // Encodes what an address cannot hold, such as a space or `#`.
+    url.search = [String(query), find('#try-rest').value].filter((part) => part !== '').join('&');
+    return url.href;
   };
-  const showCurl = () => {
+  /** The line of the request that was sent last, or would be sent next. */
+  const showCurl = (url) => {
     const header = key.value && ' -H "Authorization: Bearer $PARTNER_NETWORK_API_KEY"';
-    find('[data-curl]', form).textContent = `curl -i${header} '${address().replaceAll("'", `'\\''`)}'`;
+    const noPatterns = /[[\]{}]/.test(url) ? ' -g' : '';
+    find('[data-curl]', form).textContent = `curl -i${noPatterns}${header} '${url}'`;
   };
-  const send = async () => {
+  const send = async (url) => {
+    showCurl(url);
     answer.replaceChildren(make('p', {}, 'Waiting for the response.'));
     next.hidden = true;
     const headers = key.value === '' ? {} : { Authorization: `Bearer ${key.value}` };
     const started = performance.now();
     try {
-      const response = await fetch(address(), { headers, cache: 'no-store', credentials: 'omit' });
+      const [wrong] = key.value.match(/[^\0-\xff]/u) ?? [];
+      const code = wrong?.codePointAt(0).toString(16).toUpperCase();
+      if (wrong) throw new Error(`the key has “${wrong}” (U+${code}), which a header cannot hold.`);
+      const response = await fetch(url, { headers, cache: 'no-store', credentials: 'omit' });
       const body = await response.text();
       cursor = showAnswer(answer, response, body, Math.round(performance.now() - started));
       next.hidden = cursor === undefined;
     } catch ({ message }) {
       answer.replaceChildren(make('p', { className: 'refused' }, `No response: ${message}`));
     }
-    answer.scrollIntoView({ block: 'nearest' });
+    find('.actions', form).scrollIntoView();
   };
-  form.addEventListener('input', showCurl);
+  form.addEventListener('input', () => showCurl(address()));
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    send();
+    send(address());
   });
-  next.addEventListener('click', () => {
-    find('#try-cursor').value = cursor;
-    showCurl();
-    send();
-  });
-  showCurl();
+  next.addEventListener('click', () => send(address(cursor)));
+  showCurl(address());
   // The form has its own line for curl.
   form.previousElementSibling.remove();
   form.hidden = false;
@@ -195,9 +226,9 @@ function showAnswer(answer, { ok, status, statusText, headers }, body, ms) {
     const link = make('a', { href: `../errors#${error.code.toLowerCase()}` }, error.code);
     return make('li', {}, link, `: ${error.detail}`);
   });
-  const pre = make('pre', { tabIndex: 0, className: 'body' }, code);
+  const pre = make('pre', { className: 'body' }, code);
   answer.replaceChildren(
-    make('p', {}, mark, ` in ${ms} ms`),
+    make('p', {}, mark, ` in ${ms} ms.${ok ? pageText(parsed) : ''}`),
     ...(advice.length > 0 ? [make('ul', { className: 'advice' }, ...advice)] : []),
     make('pre', {}, make('code', {}, lines.join('\n'))),
     pre,
@@ -205,6 +236,10 @@ function showAnswer(answer, { ok, status, statusText, headers }, body, ms) {
   colorJson(code);
   addCopyButton(pre);
   return parsed?.cursor || undefined;
+}
+
+function pageText({ cursor }) {
+  return cursor ? ' More pages follow.' : ' This is the last page: it has no cursor.';
 }
 
 function parse(text) {

@@ -20,11 +20,11 @@ export function assetOf(path: string, type: string, ...parts: readonly Buffer[])
 
 const read = (name: string) => readFileSync(new URL(`../../assets/site/${name}`, import.meta.url));
 
-/** The colors of these pages, and of the console. */
-export const tokens = read('tokens.css');
+/** The styles that these pages share with the console. */
+export const base = read('base.css');
 
 export const icon = assetOf('/docs/icon.svg', 'image/svg+xml', read('icon.svg'));
-export const style = assetOf('/docs/site.css', 'text/css', tokens, read('site.css'));
+export const style = assetOf('/docs/site.css', 'text/css', base, read('site.css'));
 export const script = assetOf('/docs/site.js', 'text/javascript', read('site.js'));
 export const searchLibrary = assetOf(
   '/docs/minisearch.js',

@@ -13,6 +13,8 @@ export interface Listed {
   readonly title?: string;
 }
 
+export const errorsPath = '/docs/errors';
+
 /** All guides, in the order in which they are shown. */
 export const guideList: readonly Listed[] = [
   listed('Start', 'docs/tutorials/partners', 'quick-start', 'rehearse-failures'),
@@ -20,7 +22,7 @@ export const guideList: readonly Listed[] = [
   readme('clients/python', 'python', 'Client for Python'),
   listed('Clients', 'docs/how-to/partners', 'command-line', 'use-your-own-tools'),
   listed('How-to guides', 'docs/how-to/partners', 'pagination', 'errors', 'rate-limits', 'keys'),
-  { path: '/docs/errors', group: 'Reference', file: 'docs/reference/partners/error-catalogue.md' },
+  { path: errorsPath, group: 'Reference', file: 'docs/reference/partners/error-catalogue.md' },
   listed('Reference', 'docs/reference/partners', 'brands', 'balances', 'environments-and-scopes', 'sandbox'),
   { path: '/docs/changes', group: 'Reference', file: 'CHANGELOG.md', title: 'What changed for partners' },
 ].flat();
@@ -38,17 +40,16 @@ export const root = new URL('../../../../', import.meta.url);
 /** The key that the guides tell the reader to set. Other demo keys are the subject of a text and stay. */
 const exampleKey = /(?<=PARTNER_NETWORK_API_KEY=)pn_test_demo\w+/g;
 
-interface Surroundings {
-  readonly publicUrl: () => string;
-  /** A key that works here, or the beginning of one. */
-  readonly key: string;
-  /** Whether this service is a sandbox with the demo data, which the guides are written for. */
-  readonly isOwnSandbox: boolean;
-  /** Other files of the repository that this service has, and their paths. */
-  readonly files: Readonly<Record<string, string>>;
-}
-
-export function guidePages({ publicUrl, key, isOwnSandbox, files }: Surroundings): Page[] {
+/**
+ * The guides are written for a sandbox with the demo data. `key` is a key that works here, or only the prefix
+ * of its environment. `files` are the paths of other files of the repository that this service has.
+ */
+export function guidePages(
+  publicUrl: () => string,
+  key: string,
+  isOwnSandbox: boolean,
+  files: Readonly<Record<string, string>>,
+): Page[] {
   const paths = { ...Object.fromEntries(guideList.map(({ file, path }) => [file, path])), ...files };
   return guideList.map(({ path, group, file, title }) => ({
     path,
@@ -80,20 +81,17 @@ function linked(text: string, file: string, paths: Readonly<Record<string, strin
 
 /** The entries of the changelog that are marked as those of partners, below their versions and kinds. */
 export function forPartners(changelog: string): string {
-  const parts = changelog.split(/^(?=#)/m).flatMap((part) => {
-    const items = part.split(/^(?=- )|\n\n/m).filter((item) => /^- \*\*Partners\b/.test(item));
-    const own = items
-      .map((item) => item.trim().replace(/^- \*\*Partners[^:]*:\*\* (\[?.)/, capital))
-      .join('\n');
-    const heading = part.slice(0, part.indexOf('\n')).replaceAll(/[[\]]/g, '');
-    if (heading.startsWith('## ')) return heading;
-    return own === '' ? [] : `**${heading.replace(/^#+ /, '')}**\n\n${own}`;
-  });
-  // A version without such entries is left out.
-  const versions = parts.filter((part, index) => isKind(part) || isKind(parts[index + 1]));
   const about = 'New features and fixes of the API, the clients and this site.';
-  return `${['# Changelog', about, ...versions].join('\n\n')}\n`;
+  const versions = changelog.split(/^## /m).slice(1);
+  const parts = versions.flatMap((version) => {
+    const [heading = '', ...kinds] = version.split(/^### /m);
+    const own = kinds.flatMap((kind) => {
+      const items = [...kind.matchAll(/^- \*\*Partners\b[^:]*:\*\* (\[?.)(.*(?:\n {2}.*)*)/gm)];
+      const texts = items.map(([, first = '', rest]) => `- ${first.toUpperCase()}${rest}`);
+      return texts.length === 0 ? [] : [`**${kind.split('\n', 1)}**`, texts.join('\n')];
+    });
+    // A version without such entries is left out.
+    return own.length === 0 ? [] : [`## ${heading.split('\n', 1)[0]!.replaceAll(/[[\]]/g, '')}`, ...own];
+  });
+  return `${['# Changelog', about, ...parts].join('\n\n')}\n`;
 }
-
-const isKind = (part = '') => part.startsWith('**');
-const capital = (_: string, first: string) => `- ${first.toUpperCase()}`;

@@ -1,6 +1,6 @@
 /** The frame of all pages: head, search, sidebar, the page itself, and links to its neighbours. */
 import { escapeMarkup as escaped } from '@partner-network/common/text';
-import { icon, script, style } from './assets.ts';
+import { icon, script, searchLibrary, style } from './assets.ts';
 import { inline, rendered, slugOf } from './markdown.ts';
 import { type Made, relative, upFrom } from './page.ts';
 
@@ -9,9 +9,10 @@ export interface Frame {
   readonly name: string;
   /** What follows the name, such as the environment. */
   readonly mark: string;
-  /** The paths of what the search in the browser needs. */
-  readonly searchFiles: { readonly library: string; readonly sections: string };
 }
+
+/** What the search in the browser finds. */
+export const sectionsPath = '/docs/sections.json';
 
 /** What is shown: a page of the list, or one beside it, such as an error. */
 export type Shown = Pick<Made, 'path' | 'title' | 'text'> & Partial<Made>;
@@ -38,7 +39,7 @@ export function htmlOf(frame: Frame, all: readonly Made[], shown: Shown, words =
 <a class="home" href="${address('/docs')}">${frame.name}</a>
 <span class="environment">${frame.mark}</span>
 <form role="search" action="${address('/docs/search')}" data-up="${up}"
- data-library="${address(frame.searchFiles.library)}" data-sections="${address(frame.searchFiles.sections)}">
+ data-library="${address(searchLibrary[0])}" data-sections="${address(sectionsPath)}">
 <label class="unseen" for="q">Search</label>
 <input id="q" name="q" type="search" placeholder="Search" autocomplete="off" value="${escaped(words)}">
 <ul id="hits" hidden></ul>

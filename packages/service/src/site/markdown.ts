@@ -15,7 +15,8 @@ export function inline(text: string): string {
 function marked(text: string): string {
   const marks = /`([^`]+)`|\*\*(.+?)\*\*|\*([^*]+)\*|\[([^\]]+)\]\(([^)]+)\)/gs;
   return text.replace(marks, (_, code, strong, emphasis, label, address) => {
-    if (code !== undefined) return `<code>${code}</code>`;
+    // What can be longer than a line of a phone may be broken.
+    if (code !== undefined) return `<code${code.length > 32 ? ' class="long"' : ''}>${code}</code>`;
     if (strong !== undefined) return `<strong>${marked(strong)}</strong>`;
     if (emphasis !== undefined) return `<em>${marked(emphasis)}</em>`;
     return `<a href="${address}">${marked(label)}</a>`;
@@ -51,12 +52,13 @@ function tabs(group: string, codes: readonly { title: string; pre: string }[]): 
 }
 
 /** The HTML of code blocks by the digest of their text. `npm run docs` writes it with a library. */
-const highlighted: Readonly<Record<string, string>> = JSON.parse(
-  readFileSync(new URL('../../assets/site/highlighted.json', import.meta.url), 'utf8'),
-);
+let highlighted: Readonly<Record<string, string>> | undefined;
 
 /** A text that is different in each service, such as one with its address, has no colors. */
 function codeOf(source: string): string {
+  highlighted ??= JSON.parse(
+    readFileSync(new URL('../../assets/site/highlighted.json', import.meta.url), 'utf8'),
+  ) as Readonly<Record<string, string>>;
   return highlighted[digestOf(source)] ?? escaped(source);
 }
 
@@ -78,13 +80,16 @@ function textBlock(block: string): string {
 }
 
 function table([head = '', , ...rows]: string[]): string {
-  const row = (line: string, tag: 'th' | 'td') => {
+  const cellsOf = (line: string) => {
     const texts = line.slice(1, -1).split(/(?<!\\)\|/);
-    const cells = texts.map((text) => inline(text.trim().replaceAll('\\|', '|')));
-    return `<tr>${cells.map((cell) => `<${tag}>${cell}</${tag}>`).join('')}</tr>`;
+    return texts.map((text) => inline(text.trim().replaceAll('\\|', '|')));
   };
-  const body = rows.map((line) => row(line, 'td')).join('');
-  return `<table><thead>${row(head, 'th')}</thead><tbody>${body}</tbody></table>`;
+  const names = cellsOf(head);
+  // On a phone, a cell has its name beside it.
+  const row = (line: string) => cellsOf(line).map((cell, at) => `<td data-label="${names[at]}">${cell}</td>`);
+  const body = rows.map((line) => `<tr>${row(line).join('')}</tr>`).join('');
+  const heads = names.map((name) => `<th>${name}</th>`).join('');
+  return `<table><thead><tr>${heads}</tr></thead><tbody>${body}</tbody></table>`;
 }
 
 /** The name of a heading in links, as GitHub makes it. */

@@ -9,10 +9,10 @@ import { bodyOf, bodyRoute, redirect } from '@partner-network/http/content';
 import type { Route } from '@partner-network/http/handle';
 import { isolation } from './assets.ts';
 import { offeredFiles } from './clients.ts';
-import { guidePages, root } from './guides.ts';
-import type { Page } from './page.ts';
+import { errorsPath, guidePages, root } from './guides.ts';
+import { type Page, relative } from './page.ts';
 import { samplesFrom } from './samples.ts';
-import { createSite, noCache } from './site.ts';
+import { createSite, kept, markdownHeaders } from './site.ts';
 import { startPage } from './start.ts';
 
 export interface Surroundings {
@@ -34,7 +34,7 @@ const clients = offeredFiles().map(({ name, about, content }) => {
 
 const clientRoutes = clients.map(({ path, body }): [string, Route] => {
   const type = ['Content-Type', 'application/octet-stream'];
-  return [path, bodyRoute(body, [...type, ...noCache, ...isolation])];
+  return [path, bodyRoute(body, [...type, ...kept, ...isolation])];
 });
 
 const aboutClients = `The files that this service offers. These guides say how to install them: [client for
@@ -67,12 +67,7 @@ export function createPartnersSite({ environment, publicUrl, demoKey }: Surround
     return partnersApi({ environment, publicUrl: publicUrl() }, rates);
   };
   const key = offered ?? `${keyPrefixes[environment]}…`;
-  const guides = guidePages({
-    publicUrl,
-    key,
-    isOwnSandbox: offered !== undefined,
-    files: { [collectionFile]: collectionPath },
-  });
+  const guides = guidePages(publicUrl, key, offered !== undefined, { [collectionFile]: collectionPath });
   const operations = listings.map(
     (operation): Page => ({
       path: `/docs/operations/${operation.id}`,
@@ -104,13 +99,11 @@ export function createPartnersSite({ environment, publicUrl, demoKey }: Surround
     return Buffer.from(text.replaceAll(sandboxOrigin, publicUrl));
   });
   const all: [string, Route][] = [
-    [openApiPath, bodyRoute(document, [...json, 'Cache-Control', 'public, max-age=300'])],
-    [collectionPath, bodyRoute(collection, [...json, ...noCache, ...isolation])],
+    [openApiPath, bodyRoute(document, [...json, ...kept])],
+    [collectionPath, bodyRoute(collection, [...json, ...kept, ...isolation])],
     ...routes,
     ...clientRoutes,
-    ...Object.keys(errorCatalogue).map((code) =>
-      leads(`/docs/errors/${code}`, `../errors#${code.toLowerCase()}`),
-    ),
+    ...codeRoutes(guides.find(({ path }) => path === errorsPath)!),
     leads('/docs/guides', '../docs'),
     leads('/docs/guides/error-catalogue', '../errors'),
     ...(environment === 'sandbox' ? [leads('/', 'docs')] : []),
@@ -129,6 +122,21 @@ curl -H "Authorization: Bearer $PARTNER_NETWORK_API_KEY" "$PARTNER_NETWORK_BASE_
 - [Try an operation](/docs/operations/listBrands#try-it) in the browser.
 - [Errors](/docs/errors): what each code means, and what to do.
 - [Rehearse failures](/docs/guides/rehearse-failures): test what your program does when a request fails.`;
+
+/** Each code leads to its section in the catalogue. With `.md`, it is the section alone, for programs. */
+function codeRoutes(catalogue: Page): [string, Route][] {
+  return Object.keys(errorCatalogue).flatMap((code) => {
+    const section = bodyOf(async () => {
+      const parts = (await catalogue.markdown()).split(/^##(?=#? )/m);
+      const own = parts.find((part) => part.startsWith(`# \`${code}\``))!;
+      return Buffer.from(relative(own, `${errorsPath}/${code}`, '.md'));
+    });
+    return [code, code.toLowerCase()].flatMap((name) => [
+      leads(`${errorsPath}/${name}`, `../errors#${code.toLowerCase()}`),
+      [`${errorsPath}/${name}.md`, bodyRoute(section, [...markdownHeaders, ...kept])],
+    ]);
+  });
+}
 
 /** Relative, so that it works under the path prefix of a proxy. */
 function leads(path: string, to: string): [string, Route] {

@@ -1,12 +1,11 @@
 /** The routes of a site: its pages as HTML and as Markdown, the search, and `llms.txt`. */
-import { bodyOf, bodyRoute, freshBody } from '@partner-network/http/content';
+import { bodyOf, bodyRoute } from '@partner-network/http/content';
 import type { Route } from '@partner-network/http/handle';
 import type { Refusal } from '@partner-network/http/refusal';
 import { icon, isolation, script, searchLibrary, style } from './assets.ts';
-import { htmlOf, type Shown } from './layout.ts';
+import { htmlOf, type Shown, sectionsPath } from './layout.ts';
 import { type Made, madeOf, type Page, relative, sectionsOf } from './page.ts';
-
-const sectionsPath = '/docs/sections.json';
+import type { Hit } from './search.ts';
 
 /** Only our own scripts, styles and images, and requests to the origin of the page. */
 const policy = [
@@ -25,24 +24,25 @@ const htmlHeaders = [
   ...typed('text/html'),
   ...['Content-Security-Policy', policy, 'Cross-Origin-Opener-Policy', 'same-origin'],
 ];
-export const noCache = ['Cache-Control', 'no-cache'];
+/** Pages change with a release. After this time, a browser asks for a new one. */
+export const kept = ['Cache-Control', 'public, max-age=300'];
+export const markdownHeaders = typed('text/markdown');
 
 /** A page in place of an error, for a browser: its text and its headers. */
 export type RefusalPage = (refused: Refusal, path: string) => Promise<readonly [string, readonly string[]]>;
 
 export function createSite(name: string, mark: string, pages: readonly Page[]) {
-  const frame = { name, mark, searchFiles: { library: searchLibrary[0], sections: sectionsPath } };
+  const frame = { name, mark };
   const all = once(() => Promise.all(pages.map(madeOf)));
   const search = once(async () => {
     const { createSearch } = await import('./search.ts');
     return createSearch((await all()).flatMap(sectionsOf));
   });
-  /** A body that is made from all pages, on first use. */
-  const route = (type: readonly string[], make: (all: Made[]) => string | Promise<string>): Route =>
-    bodyRoute(
-      bodyOf(async () => Buffer.from(await make(await all()))),
-      [...type, ...noCache],
-    );
+  /** A text that is made from all pages, on first use. */
+  const route = (type: readonly string[], make: (all: Made[]) => string | Promise<string>): Route => {
+    const body = bodyOf(async () => Buffer.from(await make(await all())));
+    return bodyRoute(body, [...type, ...kept]);
+  };
   const ofPage = ({ path, ending }: Page, index: number): [string, Route][] => {
     const wholeOf = async (made: Made[]) => {
       const page = made[index]!;
@@ -52,7 +52,7 @@ export function createSite(name: string, mark: string, pages: readonly Page[]) {
     const markdown = async (made: Made[]) => relative((await wholeOf(made)).text, path, '.md');
     return [
       [path, route(htmlHeaders, html)],
-      [`${path}.md`, route(typed('text/markdown'), markdown)],
+      [`${path}.md`, route(markdownHeaders, markdown)],
     ];
   };
   const sections = route(typed('application/json'), async (made) => {
@@ -62,14 +62,15 @@ export function createSite(name: string, mark: string, pages: readonly Page[]) {
   const answers: Route = {
     async answer(exchange) {
       const words = new URLSearchParams(exchange.query).get('q') ?? '';
-      const shown = { path: '/docs/search', ...resultsOf((await search())(words)) };
-      const html = htmlOf(frame, await all(), shown, words);
-      return bodyRoute(freshBody(Buffer.from(html)), [...htmlHeaders, ...noCache]).answer(exchange);
+      const shown = resultsOf(words.trim(), (await search())(words));
+      return route(htmlHeaders, (made) => htmlOf(frame, made, shown, words)).answer(exchange);
     },
   };
   const refusalPage: RefusalPage = async ({ errors: [error], status }, path) => {
-    const title = status === 404 ? 'This page does not exist' : 'This page takes no such request';
-    const text = `# ${title}\n\n${error!.detail}\n\n- [Start](/docs)`;
+    const isMissing = status === 404;
+    const title = isMissing ? 'This page does not exist' : 'This page takes no such request';
+    const advice = isMissing ? 'Check the address, or search for a word of the page above.' : error!.detail;
+    const text = `# ${title}\n\n${advice}\n\n- [Start](/docs)`;
     return [htmlOf(frame, await all(), { path, title, text }), htmlHeaders];
   };
   const routes: [string, Route][] = [
@@ -97,13 +98,13 @@ function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
   };
 }
 
-function resultsOf(found: readonly { id: string; title: string; page: string; text: string }[]) {
-  const items = found.map(({ id, title, page, text }) => {
-    const start = text.slice(0, 200).replaceAll(/[`*[\]]/g, ' ');
-    return `- [${title}](${id}) – ${page}. ${start}…`;
+function resultsOf(words: string, found: readonly Hit[]): Shown {
+  const items = found.map(({ id, title, page, excerpt }) => {
+    return `- [${title}](${id}) – ${page}. ${excerpt.replaceAll(/[`*[\]]/g, ' ')}`;
   });
-  const title = found.length === 0 ? 'Nothing found' : 'Search';
-  return { title, text: `# ${title}\n\n${items.join('\n')}` } satisfies Omit<Shown, 'path'>;
+  const title = words === '' || found.length > 0 ? 'Search' : 'Nothing found';
+  const text = items.join('\n') || 'Search for a word, or for the code of an error, in the box above.';
+  return { path: '/docs/search', title, text: `# ${title}\n\n${text}` };
 }
 
 /** The pages as Markdown, for programs that read: https://llmstxt.org. */

@@ -58,6 +58,8 @@ test('the site, in a browser', needsChromium, async (t) => {
     await page.goto(`${origin}/docs/guides/keys`);
     await page.getByRole('button', { name: 'Menu' }).click();
     assert.equal(await page.locator('[aria-current="page"]').innerText(), 'API keys');
+    const { y } = (await page.locator('[aria-current="page"]').boundingBox())!;
+    assert.ok(y > 0 && y < phone.height, `the current page is at ${y}`);
     assert.deepEqual(await violations(page), []);
     await page.getByRole('navigation').getByRole('link', { name: 'List brands' }).click();
     await page.getByRole('heading', { name: 'List brands', level: 1 }).waitFor();
@@ -100,6 +102,16 @@ test('the site, in a browser', needsChromium, async (t) => {
     await page.keyboard.press('ArrowUp');
     await page.keyboard.press('Enter');
     await page.waitForURL(`${origin}/docs/errors#invalid_cursor`);
+    // Also before the index is loaded. What is shown begins near the word.
+    await page.goto(`${origin}/docs`);
+    await page.getByRole('searchbox').fill('idempotency');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`${origin}/docs/guides/errors#retry-a-request`);
+    await page.getByRole('searchbox').fill('idempot');
+    await page.locator('#hits').getByText('needs no idempotency keys').waitFor();
+    await page.getByRole('searchbox').fill('');
+    await page.keyboard.press('Enter');
+    assert.equal(page.url(), `${origin}/docs/guides/errors#retry-a-request`);
   });
 
   await t.test('a link of version 0.2.0 leads to its section', async () => {
@@ -114,15 +126,23 @@ test('the site, in a browser', needsChromium, async (t) => {
       await form.getByLabel('limit', { exact: true }).fill('1');
       await press('Send');
       await answer.getByText('200 OK').waitFor();
-      assert.match(await answer.innerText(), /in \d+ ms\n.*x-request-id: [0-9a-f-]{36}/s);
+      assert.match(await answer.innerText(), /in \d+ ms\..*x-request-id: [0-9a-f-]{36}/s);
       await answer.getByText(`"${brands[0]!.id}"`).waitFor();
       assert.deepEqual(await violations(page), []);
+      await answer.getByText('More pages follow').waitFor();
       await press('Next page');
       await answer.getByText(`"${brands[1]!.id}"`).waitFor();
+      assert.equal(await form.getByLabel('cursor', { exact: true }).inputValue(), '');
       assert.match(
         await form.innerText(),
         /curl -i -H "Authorization: Bearer \$PARTNER_NETWORK_API_KEY" 'http.*limit=1/,
       );
+      const header = await page.getByRole('banner').boundingBox();
+      const shown = await answer.getByText('200 OK').boundingBox();
+      assert.ok(shown!.y > header!.height, 'the header of the page does not cover the response');
+      await form.getByLabel('limit', { exact: true }).fill('100');
+      await press('Send');
+      await answer.getByText('This is the last page').waitFor();
     },
   );
 
@@ -152,7 +172,7 @@ test('the site, in a browser', needsChromium, async (t) => {
     assert.deepEqual([databases, caches], [[], []]);
     await box.fill('schlüssel\u2028');
     await press('Send');
-    await answer.getByText('No response').waitFor();
+    await answer.getByText('No response: the key has “\u2028” (U+2028)').waitFor();
   });
 
   for (const operation of listings) {
@@ -169,8 +189,9 @@ test('the site, in a browser', needsChromium, async (t) => {
       for (const [name] of typed) await form.getByLabel(name, { exact: true }).fill('');
       assert.equal(await query(), '');
       await form.locator('[name="cursor"]').check();
-      await form.getByLabel('More of the query').fill('limit=1&limit=%FF');
-      assert.equal(await query(), '?cursor=&limit=1&limit=%FF');
+      await form.getByLabel('More of the query').fill('limit=1&limit=%FF#[');
+      assert.equal(await query(), '?cursor=&limit=1&limit=%FF%23[');
+      await form.getByText(/^curl -i -g .*%23\['$/).waitFor();
     });
   }
 

@@ -108,7 +108,7 @@ const documents = new Cases('Errors')
     'The OpenAPI document describes the parameters, statuses and records of the run',
   )
   .holds(described)
-  .promise('docs.served', 'The reference page is served without a key')
+  .promise('docs.served', 'The start page of the site is served without a key')
   .gets(200, outside('/docs'), '<html')
   .promise('placeholder.served', 'The placeholder image is served without a key')
   .gets(200, outside('/assets/brand-placeholder.png'), 'PNG');

@@ -1,4 +1,5 @@
 // Save it as balances.mjs, and run `node balances.mjs`. The client retries.
+// Install the client first, as the page /docs/guides/javascript says.
 import { PartnerNetwork } from '@partner-network/client';
 
 const network = new PartnerNetwork();

@@ -1,4 +1,5 @@
 # Save it as balances.py, and run `.venv/bin/python balances.py`. The client retries.
+# Install the client first, as the page /docs/guides/python says.
 from partner_network import PartnerNetwork
 
 with PartnerNetwork() as network:

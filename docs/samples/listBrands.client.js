@@ -1,4 +1,5 @@
 // Save it as brands.mjs, and run `node brands.mjs`. The client retries.
+// Install the client first, as the page /docs/guides/javascript says.
 import { PartnerNetwork } from '@partner-network/client';
 
 const network = new PartnerNetwork();

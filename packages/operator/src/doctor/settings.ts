@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { createServer, isIP } from 'node:net';
 import type { Values } from '@partner-network/common/command-line/options';
 import { asOne, type Finding, failed, ok, warning } from '@partner-network/common/finding';
 import { originOf } from '@partner-network/common/text';
@@ -31,12 +29,6 @@ export async function checkSettings(config: DoctorConfig): Promise<Finding> {
     const remedy = 'Set --ops-port to another port.';
     findings.push(failed(`--port and --ops-port are both ${port}.`, remedy));
   }
-  for (const flag of ['host', 'ops-host'] as const) {
-    const code = await errorOfListening(config[flag]);
-    const remedy = `Set --${flag} to an address of this machine, or to 0.0.0.0 for all of its addresses.`;
-    if (code !== undefined)
-      findings.push(failed(`This machine cannot listen on --${flag} ${config[flag]} (${code}).`, remedy));
-  }
   const url = publicUrl ?? originOf(host, port);
   // Partners get a placeholder image at this address. A sandbox may be local only.
   if (isUncallable(url, isProduction)) {
@@ -67,20 +59,6 @@ export async function checkSettings(config: DoctorConfig): Promise<Finding> {
     }
   }
   return findings.length > 0 ? asOne(findings) : ok(`All settings are valid for ${environment}.`);
-}
-
-/** Listens on a free port, because the service may use its own already. Names are not looked up: too slow. */
-async function errorOfListening(host: string): Promise<string | undefined> {
-  if (isIP(host) === 0) return undefined;
-  const server = createServer();
-  try {
-    await once(server.listen(0, host), 'listening');
-    return undefined;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code;
-  } finally {
-    server.close();
-  }
 }
 
 function isUncallable(url: string, isProduction: boolean): boolean {

@@ -169,7 +169,18 @@ const files: Readonly<Record<string, readonly Entry[][]>> = {
       pruneUsage: ['usage prune', 'Delete old counts of answers'],
     }),
   ],
+  'For your shell': [
+    [
+      {
+        name: 'completion',
+        summary: 'Print a script that completes commands, flags and files with the Tab key',
+        examples: ['bash', 'zsh', 'fish'].map((shell) => `partner-network completion ${shell}`),
+        load: async () => (await import('./completion.ts')).completionOf(commands),
+      },
+    ],
+  ],
 };
 
 /** All commands, in the order of the help. */
 export const groups = Object.entries(files).map(([heading, group]) => ({ heading, commands: group.flat() }));
+export const commands: readonly Entry[] = groups.flatMap((group) => group.commands);

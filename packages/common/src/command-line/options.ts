@@ -12,8 +12,8 @@ export class Problem {
   }
 }
 
-/** Reads one text into a value. */
-export type Reader<T> = (text: string) => T | Problem;
+/** Reads one text into a value. `values` are all valid texts, if they are few. */
+export type Reader<T> = ((text: string) => T | Problem) & { readonly values?: readonly string[] };
 
 /** Makes a value of all texts that were given; `flags` are the names of all flags on the command line. */
 type Resolve<T> = (texts: readonly string[], flags: ReadonlySet<string>) => T | Problem;
@@ -22,6 +22,8 @@ export interface Option<T> {
   /** The name of the value in the help text; a flag without a value has none. */
   readonly valueName?: string;
   readonly help: string;
+  /** All valid texts, if they are few. */
+  readonly values?: readonly string[] | undefined;
   /** The environment variable that sets the option if the flag is absent. */
   readonly variable?: string;
   /** Set only by its variable: every user of a machine can read the flags of a running command. */
@@ -74,13 +76,13 @@ export function defaulted<T, D extends T | undefined>(
   help: string,
 ): Option<T | D> {
   const shown = fallback === undefined ? undefined : String(fallback);
-  return { valueName, help, default: shown, resolve: single(read, () => fallback) };
+  return { valueName, help, default: shown, ...single(read, () => fallback) };
 }
 
 const missing = new Problem('is required.');
 
 export function required<T>(valueName: string, read: Reader<T>, help: string): Option<T> {
-  return { valueName, help, isRequired: true, resolve: single<T, never>(read, () => missing) };
+  return { valueName, help, isRequired: true, ...single<T, never>(read, () => missing) };
 }
 
 /** A flag that may be given several times. Without `fallback` it is required. */
@@ -92,7 +94,8 @@ export function repeated<T>(
 ): Option<readonly T[]> {
   const resolve = (texts: readonly string[]) =>
     texts.length === 0 ? (fallback ?? missing) : readAll(texts, read);
-  return { valueName, help, isRequired: fallback === undefined, isRepeatable: true, resolve };
+  const isRequired = fallback === undefined;
+  return { valueName, help, values: read.values, isRequired, isRepeatable: true, resolve };
 }
 
 /** An option that a flag or a variable sets. Without `help`, the caller adds it as a property. */
@@ -115,7 +118,7 @@ export function variableOnly<T>(
 ): Option<T | undefined> {
   const whenAbsent = (flags: ReadonlySet<string>) =>
     needed === undefined || flags.has(needed.unless ?? '') ? undefined : new Problem(needed.missing);
-  return { valueName: 'VALUE', variable, isSecret: true, help, resolve: single(read, whenAbsent) };
+  return { valueName: 'VALUE', variable, isSecret: true, help, ...single(read, whenAbsent) };
 }
 
 /** A setting whose flag may be repeated, and whose variable holds a list with commas. */
@@ -136,11 +139,12 @@ export function repeatedSetting<T>(
 function single<T, D>(
   read: Reader<T>,
   whenAbsent: (flags: ReadonlySet<string>) => D | Problem,
-): Resolve<T | D> {
-  return ([text, another], flags) => {
+): Pick<Option<T | D>, 'resolve' | 'values'> {
+  const resolve: Resolve<T | D> = ([text, another], flags) => {
     if (text === undefined) return whenAbsent(flags);
     return another === undefined ? read(text) : new Problem('is given twice: give it once.');
   };
+  return { resolve, values: read.values };
 }
 
 function readAll<T>(texts: readonly string[], read: Reader<T>): readonly T[] | Problem {
@@ -148,14 +152,15 @@ function readAll<T>(texts: readonly string[], read: Reader<T>): readonly T[] | P
   return values.find((value) => value instanceof Problem) ?? (values as T[]);
 }
 
-export function oneOf<const T extends string>(allowed: readonly T[]): Reader<T> {
-  return (text) => {
-    const meant = suggest(text, allowed);
+export function oneOf<const T extends string>(values: readonly T[]): Reader<T> {
+  const read = (text: string) => {
+    const meant = suggest(text, values);
     const hint = meant === undefined ? '' : ` Did you mean ${meant}?`;
     return (
-      allowed.find((value) => value === text) ?? new Problem(`must be one of ${allowed.join(', ')}.${hint}`)
+      values.find((value) => value === text) ?? new Problem(`must be one of ${values.join(', ')}.${hint}`)
     );
   };
+  return Object.assign(read, { values });
 }
 
 export function wholeNumber(min: number, max: number): Reader<number> {

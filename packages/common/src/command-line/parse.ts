@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { isCleanText, suggest } from '../text.ts';
-import { fileVariable, type Option, type Options, Problem, type Values } from './options.ts';
+import { fileVariable, type Option, type Options, Problem, type Reader, type Values } from './options.ts';
 
 /** Environment variables by name. */
 type Variables = Readonly<Record<string, string | undefined>>;
@@ -11,7 +11,7 @@ interface Argument {
   readonly help: string;
   readonly isOptional?: boolean;
   /** Checks the value. Without it, any text is valid. */
-  readonly read?: (text: string) => unknown;
+  readonly read?: Reader<unknown>;
 }
 
 /** What a command line may contain. */
@@ -59,11 +59,12 @@ export function parseLine<O extends Options>(
     }
     if (token.kind !== 'option') continue;
     if (!Object.hasOwn(options, token.name)) afterUnknown = token.index + 1;
-    const problem = problemOfFlag(token, options);
+    const problem = problemOfFlag(token, options, own[token.index]!);
     if (problem === undefined)
       flagTexts.set(token.name, [...(flagTexts.get(token.name) ?? []), token.value ?? '']);
     else {
-      problems.push(problem);
+      // `-json` has a token for each letter.
+      if (problem !== problems.at(-1)) problems.push(problem);
       wrong.add(token.name);
     }
   }
@@ -146,10 +147,12 @@ interface FlagToken {
 }
 
 function problemOfFlag(
-  { name, rawName, value, inlineValue }: FlagToken,
+  { name, rawName: parsed, value, inlineValue }: FlagToken,
   options: Options,
+  word: string,
 ): string | undefined {
-  const isKnown = Object.hasOwn(options, name);
+  const rawName = parsed.startsWith('--') ? parsed : word;
+  const isKnown = Object.hasOwn(options, name) && rawName === parsed;
   const meant = isKnown ? name : suggest(rawName.replace(/^-+/, ''), Object.keys(options));
   if (meant === undefined) return `There is no flag ${rawName}.`;
   const { isSecret, variable, valueName } = options[meant]!;

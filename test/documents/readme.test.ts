@@ -17,7 +17,8 @@ test('the first command of the README serves a sandbox, and its curl line works 
   const sandbox = await clone.start('npm start', /Press Ctrl-C to stop\./);
   t.after(sandbox.stop);
   assert.ok(sandbox.printed.includes(clone.here('http://127.0.0.1:8080/network/v1\n')));
-  const [brandsLine = '', balancesLine = ''] = sandbox.printed.match(/curl .*/g) ?? [];
+  const [brandsLine = '', balancesLine = ''] =
+    sandbox.printed.replaceAll(/ \\\n */g, ' ').match(/curl .*/g) ?? [];
   assert.equal(brandsLine, clone.here(readmeCurl));
   assert.equal(JSON.parse(await clone.run(balancesLine)).balances.length, 3);
 

@@ -119,7 +119,7 @@ export function echo(name: string, characters: number): string {
 /** `customer` is 4 edits from `cursor`, which is another word. */
 const mostEdits = 3;
 
-/** The closest candidate for "did you mean", if at least half of what was typed is right. */
+/** The closest candidate for "did you mean", if at least half of what was typed is right, or begins it. */
 export function suggest(name: string, candidates: readonly string[]): string | undefined {
   const typed = name.toLowerCase();
   const most = Math.min(mostEdits, typed.length / 2);
@@ -128,7 +128,8 @@ export function suggest(name: string, candidates: readonly string[]): string | u
     .filter((candidate) => Math.abs(candidate.length - typed.length) <= most)
     .map((candidate) => ({ candidate, distance: editDistance(typed, candidate) }));
   const [best] = measured.toSorted((left, right) => left.distance - right.distance);
-  return best !== undefined && best.distance <= most ? best.candidate : undefined;
+  if (best !== undefined && best.distance <= most) return best.candidate;
+  return typed.length < 3 ? undefined : candidates.find((candidate) => candidate.startsWith(typed));
 }
 
 /** The Levenshtein distance, one row at a time. */

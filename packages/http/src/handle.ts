@@ -84,6 +84,8 @@ export interface Site {
   readonly notFound?: Refusal;
   /** The page and its headers in place of an error about the address, for browsers. */
   readonly refusalPage?: (refused: Refusal, path: string) => Promise<readonly [string, readonly string[]]>;
+  /** Called with each response that is an error, and with its code. */
+  readonly onRefusal?: ((exchange: Exchange, code: string) => void) | undefined;
   /** Answers in place of `answer`, if something is wrapped around the site. */
   readonly answer?: Answer;
 }
@@ -247,7 +249,8 @@ export function refusalOfFailure(log: Logger, requestId: string, err: unknown): 
 }
 
 /** Passes a sent response to its receipt, trace, metrics and log. */
-export function finish({ log, requests }: Site, exchange: Exchange, outcome = exchange.code): void {
+export function finish(site: Site, exchange: Exchange, outcome = exchange.code): void {
+  const { log, requests, onRefusal } = site;
   const { requestId, route, operation, key, trace, status, code } = exchange;
   try {
     route?.sent?.(exchange, outcome);
@@ -265,6 +268,7 @@ export function finish({ log, requests }: Site, exchange: Exchange, outcome = ex
       duration_ms: Math.round(durationMs * 1_000) / 1_000,
     };
     log.info(fields, 'request');
+    if (outcome !== undefined) onRefusal?.(exchange, outcome);
   } catch (err) {
     // The response is sent: a failure from here on can only be logged.
     log.error({ request_id: requestId, err }, 'a response was sent, but its receipt may be missing');

@@ -2,15 +2,14 @@ import '@partner-network/common/bounds/relations';
 import { once } from 'node:events';
 import { toned } from '@partner-network/common/command-line/color';
 import { type Command, exitUsage, type Output } from '@partner-network/common/command-line/command';
-import { helpColumns, helpOf, withoutCommand } from '@partner-network/common/command-line/help';
+import { helpColumns, helpOf } from '@partner-network/common/command-line/help';
 import { parseLine } from '@partner-network/common/command-line/parse';
 import { ConclusiveError, InterruptedError, OperatorError } from '@partner-network/common/errors';
 import { endBy, onInterrupt, ownVersion } from '@partner-network/common/process';
 import { maskSecrets, printable } from '@partner-network/common/text';
 import { StoreUnavailable } from '@partner-network/store/port';
-import { type Entry, groups } from './commands.ts';
-
-const commands: readonly Entry[] = groups.flatMap((group) => group.commands);
+import { commands, type Entry, groups } from './commands.ts';
+import { withoutCommand } from './without-command.ts';
 
 /** All commands by group, each with its help as in a pipe, for the reference pages and their tests. */
 export async function describedCommands() {

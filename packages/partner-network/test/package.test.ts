@@ -73,6 +73,9 @@ const surroundings = (more: Record<string, string> = {}): Surroundings => ({
 const runPacked = (words: readonly string[], more?: Record<string, string>): Promise<Finished> =>
   run(words, surroundings(more));
 
+/** Lines that a backslash joins, as one. */
+const joined = (text: string) => text.replaceAll(/ \\\n */g, ' ');
+
 const readme = () => readFileSync(join(installed, 'README.md'), 'utf8');
 
 /** Everything in the package, as paths below its folder. */
@@ -163,7 +166,7 @@ test('an unprivileged user runs a read-only package, whose sandbox has its guide
   const before = packed().length;
   const sandbox = start(t, ['sandbox', '--port', '0', '--admin-port', '0'], surroundings());
   const { input: said } = await sandbox.says('stdout', /Press Ctrl-C/);
-  const [, call = ''] = /^ *(curl .*\/brands\?limit=1')$/m.exec(said) ?? [];
+  const [, call = ''] = /^ *(curl .*\/brands\?limit=1')$/m.exec(joined(said)) ?? [];
   assert.ok(
     readme().includes(`\`\`\`sh\n${call.replace(/:\d+\//, ':8080/')}\n\`\`\``),
     'the README has this call',

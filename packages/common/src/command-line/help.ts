@@ -1,13 +1,5 @@
-import { suggest } from '../text.ts';
-import { exitUsage, type Output } from './command.ts';
 import { fileVariable, type Options } from './options.ts';
 import type { Syntax } from './parse.ts';
-
-/** Commands under a heading. */
-interface CommandGroup {
-  readonly heading: string;
-  readonly commands: readonly { readonly name: string; readonly summary: string }[];
-}
 
 /** Width of a pipe or file. */
 const pipeColumns = 100;
@@ -22,28 +14,6 @@ const narrowIndent = 6;
 /** The width for help on this stream. The last cell stays empty: filling it makes some terminals wrap. */
 export function helpColumns({ columns }: { readonly columns?: number | undefined }): number {
   return columns ? Math.max(columns - 1, minColumns) : pipeColumns;
-}
-
-/** The help text of several commands. */
-function helpOfAll(groups: readonly CommandGroup[], columns: number): string {
-  const nameWidth = widthOf(groups.flatMap(({ commands }) => commands.map(({ name }) => name)));
-  return [
-    'Usage: partner-network COMMAND [FLAGS]',
-    ...groups.flatMap(({ heading, commands }) => [
-      '',
-      ...wrap(`${heading}:`, columns),
-      ...inColumns(
-        commands.map(({ name, summary }) => [name, summary]),
-        nameWidth,
-        columns,
-      ),
-    ]),
-    '',
-    ...wrap('"partner-network COMMAND --help" describes a command and its flags.', columns),
-    ...wrap('"partner-network --version" prints the version.', columns),
-    ...wrap('--no-color, or the variable NO_COLOR, prints everything without colors.', columns),
-    ...wrap('If your shell does not find partner-network, put npx before it.', columns),
-  ].join('\n');
 }
 
 /** The help text of one program or command; `program` is what a user types before arguments and flags. */
@@ -100,12 +70,13 @@ export function helpOf(
   ].join('\n');
 }
 
-function widthOf(names: readonly string[]): number {
+/** The width of the left column. */
+export function widthOf(names: readonly string[]): number {
   return Math.max(...names.map(({ length }) => length).filter((length) => length <= maxNameColumns));
 }
 
 /** Two columns. A text starts below its name if the name is long, or if the right column would be narrow. */
-function inColumns(rows: readonly string[][], nameWidth: number, columns: number): string[] {
+export function inColumns(rows: readonly string[][], nameWidth: number, columns: number): string[] {
   const isNarrow = columns - nameWidth - 4 < minTextColumns;
   const indent = ' '.repeat(isNarrow ? narrowIndent : nameWidth + 4);
   return rows.flatMap(([name = '', text = '']) => {
@@ -129,41 +100,4 @@ export function wrap(text: string, columns: number): string[] {
     }
   }
   return [...lines, line!];
-}
-
-/** Handles a line without a command: empty, a group such as `keys`, or an unknown word. */
-export function withoutCommand(
-  groups: readonly CommandGroup[],
-  words: readonly string[],
-  isHelp: boolean,
-  output: Output,
-): number {
-  const named = words.filter((word) => !word.startsWith('-')).slice(0, 2);
-  const ofGroup = groups
-    .map((group) => ({
-      ...group,
-      commands: group.commands.filter(({ name }) => name.startsWith(`${named[0]} `)),
-    }))
-    .filter((group) => group.commands.length > 0);
-  const help = (stream: NodeJS.WriteStream) =>
-    helpOfAll(ofGroup.length > 0 ? ofGroup : groups, helpColumns(stream));
-  if (isHelp) {
-    output.answer(help(process.stdout));
-    return 0;
-  }
-  const isGroup = named.length === 1 && ofGroup.length > 0;
-  output.remark(named.length === 0 || isGroup ? help(process.stderr) : correctionOf(groups, named.join(' ')));
-  return exitUsage;
-}
-
-function correctionOf(groups: readonly CommandGroup[], typed: string): string {
-  const names = groups.flatMap(({ commands }) => commands).map(({ name }) => name);
-  if (names.includes(typed)) return `Put flags after the command: partner-network ${typed} …`;
-  const known = new Set(names.flatMap((name) => [name, name.split(' ')[0]!]));
-  // The words may be in the wrong order, as in `list brands`.
-  const reversed = (name: string) => name.split(' ').reverse().join(' ');
-  const nearest = suggest(typed, [...known, ...names.map(reversed)]) ?? '';
-  const meant = [nearest, reversed(nearest)].find((name) => known.has(name));
-  const guess = meant === undefined ? '' : ` Did you mean "${meant}"?`;
-  return `There is no command "${typed}".${guess} "partner-network --help" lists all commands.`;
 }

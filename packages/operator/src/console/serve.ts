@@ -11,6 +11,7 @@ import { createStopSignal, ownVersion } from '@partner-network/common/process';
 import { isLocal, originOf } from '@partner-network/common/text';
 import { adminBasePath, adminOperations } from '@partner-network/contract/admin/operations';
 import { adminLimits } from '@partner-network/contract/limits';
+import type { Site } from '@partner-network/http/handle';
 import { startHealth } from '@partner-network/http/health';
 import { createRequestMetrics } from '@partner-network/http/request-metrics';
 import { createHttpServer, listen, portOf, serveSite } from '@partner-network/http/server/server';
@@ -51,6 +52,7 @@ export async function openAdmin(
   log: Logger,
   opened: AsyncDisposableStack,
   portFlag = '--port',
+  onRefusal?: Site['onRefusal'],
 ) {
   logFileFailures(store, log);
   const journal = createJournal(store, log);
@@ -80,7 +82,7 @@ export async function openAdmin(
   const provider = oidc && new IdentityProvider(oidc);
   const console = createConsole({ ...parts, store, box, journal, log, examine, provider });
   const app = createAdminRoutes(parts, console, isOnlyLocal);
-  const site = { ...app, log, requests, notFound: unknownPath };
+  const site = { ...app, log, requests, notFound: unknownPath, onRefusal };
   const http = serveSite(server, site);
   await listen(server, host, port, portFlag);
   opened.defer(http.close);

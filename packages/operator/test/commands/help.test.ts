@@ -23,7 +23,10 @@ test('lists every command in its help, those of partners first, and how to get t
   assert.equal(listed.length, commands.length);
   assert.equal(listed.slice(0, 6).join(), 'sandbox,rehearse,brands list,balances list,conformance,serve');
   const headings = stdout.match(/^For .*$/gm) ?? [];
-  assert.match(headings.join('\n'), /^For partners, with an API key:(\nFor operators, .*:){4}$/);
+  assert.match(
+    headings.join('\n'),
+    /^For partners, with an API key:(\nFor operators, .*:){4}\nFor your shell:$/,
+  );
 });
 
 test('wraps the help at the width of a terminal', needsTerminal, async (t) => {
@@ -39,9 +42,10 @@ test('lists the commands of a group in the help of the group', async () => {
   for (const words of ['keys --help', 'help keys']) {
     const { status, stdout } = await run(words);
     assert.equal(status, 0);
-    for (const name of ['create', 'list', 'revoke', 'rotate'])
-      assert.match(stdout, new RegExp(`^  keys ${name} `, 'm'));
-    assert.doesNotMatch(stdout, /^ {2}grants|For partners/m);
+    assert.match(stdout, /^Usage: partner-network keys COMMAND \[FLAGS\]\n/);
+    assert.match(stdout, /\n"partner-network keys COMMAND --help" describes/);
+    const listed = [...stdout.matchAll(/^ {2}(\S+) {2}/gm)].map(([, name]) => name);
+    assert.deepEqual(listed, ['create', 'list', 'find', 'revoke', 'rotate']);
   }
 });
 
@@ -67,4 +71,28 @@ const meant = {
 test('suggests the nearest command for an unknown command, whatever the order of its words', async () => {
   for (const [typed, name] of Object.entries(meant))
     assertFailed(await run(typed), 2, new RegExp(`^There is no command ".*"\\. Did you mean "${name}"\\? `));
+});
+
+test('leads from a mistyped or misplaced flag to the right one', async () => {
+  for (const [typed, said] of [
+    [
+      '--verson',
+      /^There is no flag --verson\. Did you mean "--version"\? "partner-network --help" lists all/,
+    ],
+    ['partners list --jsn', /^There is no flag --jsn\. Did you mean --json\?\n/],
+    ['partners list --env sandbox', /^There is no flag --env\. Did you mean --environment\?\n/],
+    ['partners list -json', /^There is no flag -json\. Did you mean --json\?\n"/],
+    [
+      'keys crete --partner A',
+      /^There is no command "keys crete"\. .*"partner-network keys --help" lists its/,
+    ],
+    ['--json partners list', /^Put flags after the command: partner-network partners list …/],
+    ['--environment sandbox partners list', /^Put flags after the command: partner-network partners list …/],
+  ] as const)
+    assertFailed(await run(typed), 2, said);
+});
+
+test('the help of an import speaks of what it imports', async () => {
+  for (const kind of ['balances', 'grants'])
+    assert.doesNotMatch((await run(`import ${kind} --help`)).stdout, /brands/);
 });

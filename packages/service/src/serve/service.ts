@@ -42,6 +42,7 @@ export interface Choices {
   /** The number of processes that share the address of this one. */
   readonly workers?: number;
   readonly demoKey?: string;
+  readonly onRefusal?: Site['onRefusal'];
   /** Wraps what answers the requests. */
   readonly wrap?: (site: Site, store: Store) => Promise<Site>;
   /** Called before the first request can arrive. */
@@ -100,7 +101,7 @@ export async function openService(
   };
   const app = createApp(tracing ? tracedParts(parts, tracing) : parts);
   const routes = tracing ? tracedRoutes(app.routes, tracing) : app.routes;
-  const site = { ...app, routes, log, requests };
+  const site = { ...app, routes, log, requests, onRefusal: choices.onRefusal };
   // Before `listen`: a worker can get a connection before `listen` resolves.
   const http = serveSite(server, (await choices.wrap?.(site, store)) ?? site, overload);
   await choices.beforeRequests?.();

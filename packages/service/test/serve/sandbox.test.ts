@@ -17,12 +17,12 @@ interface Call {
 }
 
 /** Starts a sandbox and reads the calls in its greeting. */
-async function greeted(t: TestContext, folder: string, adminPort: number) {
+async function greeted(t: TestContext, folder: string, adminPort: number, flags: readonly string[] = []) {
   const ports = ['--port', '0', '--admin-port', String(adminPort)];
-  const running = start(t, ['sandbox', ...ports, '--data', folder]);
+  const running = start(t, ['sandbox', ...ports, '--data', folder, ...flags]);
   await running.says('stdout', /Press Ctrl-C to stop\.\n/);
   const { stdout } = running.texts();
-  const calls: Call[] = [...stdout.matchAll(/^ *curl -H '([^:']+): ([^']+)' '([^']+)'$/gm)].map(
+  const calls: Call[] = [...stdout.matchAll(/^ *curl -H \\\n *'([^:']+): ([^']+)' \\\n *'([^']+)'$/gm)].map(
     ([, header, value, url]) => ({ url: url!, headers: { [header!]: value! } }),
   );
   return { ...running, stdout, calls };
@@ -47,6 +47,8 @@ test('greets with its base URL, its reference, a demo key and calls that work', 
   // On a busy machine, the first requests may be shed.
   await until(20_000, async () => (await fetch(`${reference}`)).status === 200);
   assert.ok((await (await fetch(`${reference}/operations/listBrands`)).text()).includes(`value="${key}"`));
+  // A word that a shell cannot break may be longer.
+  for (const line of stdout.split('\n')) assert.ok(line.length <= 80 || /^ *'[^']*'( \\)?$/.test(line), line);
   const guide = `${reference}/guides/sandbox`;
   assert.ok(stdout.includes(`\n${guide} lists more demo keys`));
   assert.equal((await fetch(guide)).status, 200);
@@ -93,6 +95,52 @@ test('fills only an empty sandbox, keeps changes, and needs no port for administ
   await says('stderr', new RegExp(`^Port ${taken} on 127\\.0\\.0\\.1 is in use, .* --admin-port\\.\n$`));
   const [call] = calls;
   assert.equal((await documentedFetch(call!.url, { headers: call!.headers })).status, 403);
+});
+
+test('prints a line for each refused request, without its query; --quiet prints none', async (t) => {
+  const folder = temporaryFolder(t);
+  const first = await greeted(t, folder, await freePort());
+  const baseUrl = (stdout: string) => /Base URL +(\S+)/.exec(stdout)![1]!;
+  const [, admin = ''] = /Admin API (\S+)\/docs/.exec(first.stdout)!;
+  const url = baseUrl(first.stdout);
+  const key = { headers: first.calls[0]!.headers };
+  const said = first.texts();
+  const answers: [line: string, id: string | null][] = [];
+  for (const [line, target, init] of [
+    ['UNAUTHORIZED  GET /network/v1/brands', `${url}/brands?email=jane@example.com`, {}],
+    ['VALUE_TOO_HIGH  GET /network/v1/brands', `${url}/brands?limit=1000`, key],
+    ['NOT_FOUND  GET [personal data]', `${url}/jane%40example.com`, key],
+    ['UNAUTHORIZED  GET /admin/v1/partners', `${admin}/admin/v1/partners`, {}],
+  ] as const) {
+    const answer = await fetch(target, init);
+    answers.push([line, answer.headers.get('x-request-id')]);
+    await answer.text();
+  }
+  await fetch(`${url}/brands`, key);
+  await until(20_000, () => said.stderr.split('\n').length > answers.length);
+  const lines = said.stderr.trim().split('\n');
+  for (const line of lines) assert.match(line, /^\d\d:\d\d:\d\d UTC {2}/);
+  assert.deepEqual(
+    lines.map((line) => line.slice('00:00:00 UTC  '.length)),
+    answers.map(([line, id]) => `${line}  ${id}`),
+  );
+  first.signal('SIGTERM');
+  await first.ended;
+  const quiet = await greeted(t, folder, 0, ['--quiet']);
+  assert.equal((await fetch(`${baseUrl(quiet.stdout)}/brands`)).status, 401);
+  quiet.signal('SIGTERM');
+  assert.equal(await quiet.ended, 0);
+  assert.equal(quiet.texts().stderr, '');
+});
+
+test('leads a command beside its data to the environment of the sandbox', async (t) => {
+  const folder = temporaryFolder(t);
+  await openSqlite(join(folder, 'data/sandbox.db'), 'sandbox', toCreate).close();
+  const missing = /production\.db does not exist\. For the sandbox beside it, add --environment sandbox\. /;
+  assertFailed(await run('partners list', { folder }), 1, missing);
+  assert.equal((await run('partners list --environment sandbox', { folder })).status, 0);
+  const alone = await run('partners list', { folder: temporaryFolder(t) });
+  assertFailed(alone, 1, /production\.db does not exist\. Correct --database and --environment/);
 });
 
 test('refuses a folder with a production database', async (t) => {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { storeBounds } from '@partner-network/common/bounds/store';
 import { OperatorError } from '@partner-network/common/errors';
@@ -92,9 +92,13 @@ export function refuseMissing(path: string, mayCreate: boolean): void {
     throw new OperatorError(`Cannot open the database ${path}: ${obstacle}. ${remedy}`);
   }
   if (!mayCreate && !existsSync(path)) {
+    const isBesideSandbox =
+      basename(path) === 'production.db' && existsSync(join(dirname(path), 'sandbox.db'));
     throw new OperatorError(
-      `The database ${path} does not exist. Correct --database and --environment, or create it with ` +
-        '"partner-network migrate" and the same settings.',
+      `The database ${path} does not exist. ` +
+        (isBesideSandbox ? 'For the sandbox beside it, add --environment sandbox. ' : '') +
+        'Correct --database and --environment, or create it with "partner-network migrate" and the same ' +
+        'settings.',
     );
   }
 }

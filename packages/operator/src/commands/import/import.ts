@@ -46,6 +46,7 @@ const absent: Readonly<Record<ImportKind, readonly string[]>> = {
 };
 
 function optionsOf(kind: ImportKind) {
+  const personal = 'what to do with e-mail addresses and with phone, card and social security numbers';
   // For grants, these flags are refused with advice.
   const help = (text: string) => (kind === 'grants' ? 'not for grants: consent only shrinks' : text);
   const options = {
@@ -57,7 +58,7 @@ function optionsOf(kind: ImportKind) {
       personalDataPolicies.join('|'),
       oneOf(personalDataPolicies),
       'reject',
-      'what to do with e-mail addresses and with phone, card and social security numbers in brands',
+      kind === 'brands' ? personal : `no effect: ${kind} have no fields with free text`,
     ),
     'delete-missing': flag('delete what the file does not contain; not with --follow'),
     yes: flag('do not ask before --delete-missing deletes more than a fifth of the records'),

@@ -126,6 +126,8 @@ export interface ImportWrite {
   readonly audit?: ImportAudit | undefined;
   /** Called if lines are rejected, before the commit. If it throws, nothing is written. */
   onRejected?(rejected: readonly RefusedLine[]): Promise<void> | void;
+  /** Called when all is written and the commit begins. */
+  onCommit?(): void;
 }
 
 /** Whether a write commits its records, of which a number is rejected. */

@@ -16,16 +16,17 @@ export const commandLineBounds = {
   hostCharacters: 255,
   /** Characters of a file path, at most. */
   pathCharacters: 4_096,
-  /** Milliseconds without an answer after which a terminal shows what the command waits for. */
-  silentWaitMs: 1_000,
   /** Milliseconds that `ready` waits for an answer. */
   readyAnswerMs: 3_000,
   /** Pause before `ready --wait` asks again, ms. */
   readyRetryMs: 100,
   /** Longest time that `ready --wait` can wait, in seconds. */
   mostReadyWaitSeconds: 3_600,
-  /** Milliseconds between two updates of a terminal's progress line. */
+  /** Milliseconds of work until a terminal shows it, and between two updates of the line. */
+  progressAfterMs: 2_000,
   progressMs: 100,
+  /** Milliseconds between two lines about the progress in a pipe. */
+  progressPipeMs: 10_000,
   /** Errors of an answer that are shown, at most: an answer of another server may have any number. */
   shownErrors: 20,
   /** Characters of one shown error, at most. */

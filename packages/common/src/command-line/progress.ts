@@ -1,7 +1,9 @@
 import { commandLineBounds } from '../bounds/common.ts';
 import { usualColumns } from './table.ts';
 
-/** Standard error. Progress is shown only if it is a terminal. */
+const { progressAfterMs, progressMs, progressPipeMs } = commandLineBounds;
+
+/** Standard error. */
 interface Screen {
   readonly isTTY?: boolean | undefined;
   readonly columns?: number | undefined;
@@ -10,28 +12,43 @@ interface Screen {
 
 const barCharacters = 24;
 const clearLine = '\r\u001b[K';
-const lineUp = '\u001b[1A';
 
-/** A progress line: a bar and the time left if the total is known, otherwise only the number and the rate. */
+/**
+ * Shows what a command does: a terminal gets one line that is drawn again, a pipe a line every 10 s. What
+ * ends within `afterMs` is not shown: 0 is for work that may block the process, and so the timer.
+ */
 export function createProgress(
   screen: Screen,
-  work: 'read' | 'checked',
+  afterMs: number = progressAfterMs,
   totalBytes?: number,
   now = () => performance.now(),
 ) {
+  const isTerminal = screen.isTTY === true;
+  const firstMs = isTerminal ? afterMs : progressPipeMs;
   const startedAt = now();
-  let drawnAt = startedAt;
+  let dueAt = startedAt + firstMs;
   let takenBytes = 0;
-  /** The escape sequence that removes the shown line. */
-  let eraser = '';
+  let lineOf: ((seconds: number, room: number) => string) | undefined;
+  let isDrawn = false;
 
-  // A terminal of unknown width reports 0.
-  const room = () => (screen.columns || usualColumns) - 1;
+  function draw(): void {
+    const at = now();
+    if (lineOf === undefined || at < dueAt) return;
+    dueAt = at + (isTerminal ? progressMs : progressPipeMs);
+    // A terminal of unknown width reports 0. The last cell stays empty: filling it makes some terminals wrap.
+    const room = isTerminal ? (screen.columns || usualColumns) - 1 : 0;
+    const line = lineOf((at - startedAt) / 1_000, room);
+    screen.write(isTerminal ? `${clearLine}${line.slice(0, room)}` : `${line}\n`);
+    isDrawn = isTerminal;
+  }
 
-  function draw(text: string, after: string, erasing: string): void {
-    if (screen.isTTY !== true) return;
-    screen.write(`${eraser}${text.slice(0, room())}${after}`);
-    eraser = erasing;
+  const timer = setInterval(draw, progressMs).unref();
+
+  function clear(): void {
+    if (isDrawn) screen.write(clearLine);
+    isDrawn = false;
+    lineOf = undefined;
+    dueAt = now() + firstMs;
   }
 
   return {
@@ -40,32 +57,35 @@ export function createProgress(
       takenBytes += more;
     },
     /** Sets the number of finished records. */
-    done: (records: number) => {
-      const at = now();
-      if (at - drawnAt < commandLineBounds.progressMs) return;
-      drawnAt = at;
+    done: (records: number, work = 'read') => {
       const share = totalBytes === undefined ? undefined : Math.min(takenBytes / totalBytes, 1);
-      draw(progressLine(work, records, (at - startedAt) / 1_000, share, room()), '', clearLine);
+      lineOf = (seconds, room) => countLine(work, records, seconds, share, room);
+      draw();
     },
-    /** Shows the number of records being written, on a whole line: an interrupt leaves it on the screen. */
-    writing: (records: number) =>
-      draw(`writing ${grouped(records)} records in one transaction …`, '\n', `${lineUp}${clearLine}`),
-    clear: () => {
-      if (eraser !== '') screen.write(eraser);
-      eraser = '';
+    /** Begins something without a count. */
+    step: (what: string) => {
+      lineOf = (seconds) => (seconds < 1 ? `${what} …` : `${what} … ${clock(seconds)}`);
+      if (isDrawn) dueAt = now();
+      draw();
+    },
+    /** Makes room for other output, and shows nothing until the next step. */
+    clear,
+    [Symbol.dispose]: () => {
+      clear();
+      clearInterval(timer);
     },
   };
 }
 
 /** Leaves out the bar if the line is too narrow for it. */
-function progressLine(
+function countLine(
   work: string,
   records: number,
   seconds: number,
   share: number | undefined,
   room: number,
 ): string {
-  const count = `${grouped(records)} ${work}  ${grouped(Math.round(records / seconds))}/s`;
+  const count = `${grouped(records)} ${work}  ${grouped(Math.round(records / (seconds || 1)))}/s`;
   if (share === undefined) return count;
   const bar = '#'.repeat(Math.round(share * barCharacters)).padEnd(barCharacters, '.');
   const percent = `${Math.floor(share * 100)}%`;
@@ -74,7 +94,7 @@ function progressLine(
   return line.length <= room ? line : `${percent}  ${count}${left}`;
 }
 
-function grouped(number: number): string {
+export function grouped(number: number): string {
   return number.toLocaleString('en-US');
 }
 

@@ -3,19 +3,19 @@ import { test } from 'node:test';
 import { createProgress } from '../../src/command-line/progress.ts';
 
 /** A screen that records its output, and a clock that the test sets. */
-function createScene(size: number | undefined, isTTY = true, columns = 80) {
+function createScene(totalBytes: number | undefined, isTTY = true, columns = 80, afterMs = 0) {
   const written: string[] = [];
   const clock = { ms: 0 };
   const screen = { isTTY, columns, write: (text: string) => written.push(text) };
-  return { written, clock, progress: createProgress(screen, 'read', size, () => clock.ms) };
+  const progress = createProgress(screen, afterMs, totalBytes, () => clock.ms);
+  return { written, clock, progress };
 }
 
 /** What a person sees at the end. */
 function seen(written: readonly string[]): string[] {
   const lines = [''];
-  for (const part of written.join('').split(/(\r\u001b\[K|\u001b\[1A|\n)/)) {
+  for (const part of written.join('').split(/(\r\u001b\[K|\n)/)) {
     if (part === '\n') lines.push('');
-    else if (part === '\u001b[1A') lines.pop();
     else lines[lines.length - 1] = part === '\r\u001b[K' ? '' : lines.at(-1)! + part;
   }
   return lines;
@@ -54,12 +54,43 @@ test('is updated at most ten times a second', () => {
   assert.ok(written.length > 5 && written.length <= 10, `drawn ${written.length} times`);
 });
 
-test('shows that it writes, on a line of its own in case of an interrupt', () => {
+test('shows each step at once, and then for how long the command works', () => {
   const { written, clock, progress } = createScene(1_000);
   clock.ms = 2_000;
   progress.done(500);
-  progress.writing(1_000_000);
-  assert.deepEqual(seen(written), ['writing 1,000,000 records in one transaction …', '']);
+  progress.step('1,000 records staged, merging');
+  assert.deepEqual(seen(written), ['1,000 records staged, merging … 0:02']);
+  clock.ms = 62_000;
+  progress.step('committing');
+  assert.deepEqual(seen(written), ['committing … 1:02']);
+});
+
+test('shows nothing of what ends within two seconds', () => {
+  const { written, clock, progress } = createScene(undefined, true, 80, 2_000);
+  progress.step('waiting');
+  clock.ms = 1_999;
+  progress.step('waiting');
+  progress.clear();
+  // A new wait.
+  progress.step('waiting again');
+  clock.ms = 3_998;
+  progress.step('waiting again');
+  assert.deepEqual(written, []);
+  clock.ms = 3_999;
+  progress.step('waiting again');
+  assert.deepEqual(seen(written), ['waiting again … 0:04']);
+});
+
+test('draws again by itself while the command waits', (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const { written, clock, progress } = createScene(undefined);
+  progress.step('waiting');
+  for (; clock.ms < 3_000; clock.ms += 100) t.mock.timers.tick(100);
+  assert.deepEqual(seen(written), ['waiting … 0:03']);
+  progress[Symbol.dispose]();
+  const before = written.length;
+  t.mock.timers.tick(1_000);
+  assert.deepEqual([seen(written), written.length], [[''], before]);
 });
 
 test('leaves nothing on the screen when it is cleared', () => {
@@ -67,18 +98,20 @@ test('leaves nothing on the screen when it is cleared', () => {
     const { written, clock, progress } = createScene(1_000);
     clock.ms = 2_000;
     if (last !== 'nothing') progress.done(500);
-    if (last === 'writing') progress.writing(500);
+    if (last === 'writing') progress.step('writing');
     progress.clear();
     progress.clear();
     assert.deepEqual(seen(written), ['']);
   }
 });
 
-test('writes nothing without a terminal', () => {
+test('draws nothing without a terminal, but writes a line every ten seconds', () => {
   const { written, clock, progress } = createScene(1_000, false);
-  clock.ms = 2_000;
-  progress.done(500);
-  progress.writing(500);
+  for (; clock.ms < 25_000; clock.ms += 1_000) {
+    progress.bytes(10);
+    if (clock.ms < 15_000) progress.done(clock.ms);
+    else progress.step('merging');
+  }
   progress.clear();
-  assert.deepEqual(written, []);
+  assert.deepEqual(seen(written), ['11%  10,000 read  1,000/s  1:21 left', 'merging … 0:20', '']);
 });

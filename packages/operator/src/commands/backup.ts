@@ -1,5 +1,6 @@
 import { command, printReport } from '@partner-network/common/command-line/command';
 import { flag } from '@partner-network/common/command-line/options';
+import { createProgress } from '@partner-network/common/command-line/progress';
 import { onInterrupt } from '@partner-network/common/process';
 import { toTime } from '@partner-network/common/times';
 import { databaseConfig, databaseSettings } from '@partner-network/service/settings';
@@ -19,10 +20,14 @@ export const backup = command({
     const { database, environment } = databaseConfig(values);
     if (database.engine !== 'sqlite') return;
     const taken_at = toTime(Date.now());
+    // The check of the copy blocks the process.
+    using progress = createProgress(process.stderr, 0);
+    progress.step('copying the database and checking the copy');
     const copies = await backUpSqlite(database.path, environment, file, onInterrupt);
     const files = Object.values(copies).map((copy) => `${copy.file}, ${copy.bytes} bytes`);
     const summary = `Copied the ${environment} database as of ${taken_at}, and checked the copy:`;
     const value = { environment, taken_at, ...copies };
+    progress.clear();
     printReport({ value, text: [summary, ...files].join('\n') }, values.json, output);
   },
 });

@@ -23,18 +23,15 @@ export const checkImages = onDatabase({
     // Not `output.write`, which ends the process when the reader of a pipe stops: the exit status must still
     // report on all images.
     const document = growingJson(async (text) => void process.stdout.write(text), '{"images":[');
-    const progress = createProgress(process.stderr, 'checked');
+    using progress = createProgress(process.stderr);
     let checked = 0;
-    try {
-      for await (const report of checkBrandImages(store, partner, allowPrivate ? anywhere : publicOnly)) {
-        counts[report.status] += 1;
-        if (json) await document.add(jsonOf(report));
-        else progress.done(++checked);
-        if (report.status === 'faulty' && shown.length < imagesBounds.shownFaulty) shown.push(report);
-      }
-    } finally {
-      progress.clear();
+    for await (const report of checkBrandImages(store, partner, allowPrivate ? anywhere : publicOnly)) {
+      counts[report.status] += 1;
+      if (json) await document.add(jsonOf(report));
+      else progress.done(++checked, 'checked');
+      if (report.status === 'faulty' && shown.length < imagesBounds.shownFaulty) shown.push(report);
     }
+    progress.clear();
     const { ok, faulty, without_image } = counts;
     const totals = JSON.stringify({ checked: ok + faulty, without_image, faulty });
     if (json) await document.end(`],${totals.slice(1)}`);

@@ -19,6 +19,7 @@ import {
   type Values,
 } from '@partner-network/common/command-line/options';
 import type { Syntax } from '@partner-network/common/command-line/parse';
+import { createProgress } from '@partner-network/common/command-line/progress';
 import { type Cells, table } from '@partner-network/common/command-line/table';
 import { OperatorError } from '@partner-network/common/errors';
 import { isDots } from '@partner-network/common/text';
@@ -68,6 +69,8 @@ interface DatabaseCommand<O extends Options, C = Context<O>>
   readonly json?: Option<boolean>;
   /** The role of the database that the command needs; `network_support` if absent, which reads. */
   readonly role?: RoleName | 'owner';
+  /** What opening the database may do for a long time. On the embedded engine, it blocks the process. */
+  readonly longOpening?: string;
   /** How the database is opened. */
   opening?(values: AllValues<O>): OpenOptions;
   /**
@@ -101,8 +104,11 @@ export function onDatabase<O extends Options = Record<never, never>>(
       const forMs = notYet === undefined ? 0 : Number.POSITIVE_INFINITY;
       const remind = () => output.remark(`${notYet}: ${isLocked}`);
       const reminder = notYet === undefined ? undefined : setInterval(remind, commandLineBounds.notYetMs);
+      using progress = createProgress(process.stderr, database.engine === 'sqlite' ? 0 : undefined);
+      if (definition.longOpening !== undefined) progress.step(definition.longOpening);
       try {
         const store = await whileLocked(() => openStore(database, environment, options), forMs);
+        progress.clear();
         try {
           const report = await whileLocked(() => definition.run({ store, values, words, output }), forMs);
           clearInterval(reminder);

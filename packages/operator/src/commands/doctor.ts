@@ -1,6 +1,7 @@
 import { command, printReport } from '@partner-network/common/command-line/command';
 import { helpColumns, wrap } from '@partner-network/common/command-line/help';
 import { addedIn, flag } from '@partner-network/common/command-line/options';
+import { createProgress } from '@partner-network/common/command-line/progress';
 import { printable } from '@partner-network/common/text';
 import { conflictsOfEngine, serveSettings } from '@partner-network/service/settings';
 import { conflictsOfTracing } from '@partner-network/service/tracing/settings';
@@ -28,7 +29,10 @@ export const doctor = command({
     // A process cannot end during the system's DNS lookup, which takes 10 s or more if the name server is
     // silent.
     process.env.RES_OPTIONS ??= 'timeout:1 attempts:1';
-    const checks = await examine(config);
+    using progress = createProgress(process.stderr);
+    progress.step('connecting');
+    const checks = await examine(config, (name) => progress.step(`checking ${name}`));
+    progress.clear();
     const failures = checks.filter(({ status }) => status === 'failed').length;
     const failure =
       failures > 0

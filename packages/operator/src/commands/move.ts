@@ -3,6 +3,7 @@
 import { ingestBounds } from '@partner-network/common/bounds/operator';
 import { type Command, jsonText, type Output, shownJson } from '@partner-network/common/command-line/command';
 import { flag, optional } from '@partner-network/common/command-line/options';
+import { createProgress } from '@partner-network/common/command-line/progress';
 import { OperatorError } from '@partner-network/common/errors';
 import { counted } from '@partner-network/common/text';
 import type { ExportSelection, MoveCounts, MovedCounts } from '@partner-network/store/port';
@@ -29,18 +30,22 @@ function exporting(kind: ExportSelection['kind']): Command {
     run: async ({ store, values, output }) => {
       const { partner } = values as { partner?: string };
       if (partner !== undefined) await requirePartner(store, partner);
-      let isStarted = false;
+      using progress = createProgress(process.stderr);
+      let written = 0;
       try {
         await store.exportRecords({ kind, partnerId: partner }, async (lines) => {
-          isStarted = true;
+          written += lines.length;
+          // A terminal shows the lines themselves.
+          if (!process.stdout.isTTY) progress.done(Math.round(written / 1e6), 'MB written');
           await output.write(shownJson(lines));
         });
       } catch (error) {
+        progress.clear();
         // A file with only some of the records looks complete.
-        if (isStarted) output.remark('The output is incomplete. Delete it, and export again.');
+        if (written > 0) output.remark('The output is incomplete. Delete it, and export again.');
         throw error;
       }
-      if (!isStarted) remarkNothing(output, partner === undefined ? kind : `brands of partner ${partner}`);
+      if (written === 0) remarkNothing(output, partner === undefined ? kind : `brands of partner ${partner}`);
     },
   });
 }

@@ -13,6 +13,7 @@ export const migrate = onDatabase({
       ? [needsPostgres('--distribute')]
       : [],
   role: 'owner',
+  longOpening: 'migrating the database',
   opening: ({ distribute }) => (distribute ? toDistribute : toUpdate),
   run: async ({ store: { environment, location, migration }, values: { distribute }, output }) => {
     const { from, to, distributed = [], local = [] } = migration;

@@ -16,6 +16,7 @@ import { checkSignIn } from './sign-in.ts';
 export type Examined = Finding & { readonly name: string };
 
 type Answer = Finding | Promise<Finding>;
+type OnCheck = (name: string) => void;
 
 /** The checks of a database, and how to make another one. */
 async function checksOf(
@@ -51,6 +52,7 @@ async function checksOf(
 /** Checks everything that `serve` needs with these settings, and changes nothing. */
 export async function examine(
   config: DoctorConfig,
+  onCheck?: OnCheck,
   nowMs: () => number = Date.now,
   openFiles: number | undefined = openFileLimit(),
 ): Promise<readonly Examined[]> {
@@ -63,7 +65,7 @@ export async function examine(
   const { replicas, disks, inspection } = inspected;
   const { inDatabase, keys, cursor_keys, ...own } = await checksOf(inspected, environment, nowMs);
   /** In the order of the output. Scripts rely on the names. */
-  const examined = await findingsOf({
+  const examined = await findingsOf(onCheck, {
     settings: () => checkSettings(config),
     open_files: () => checkOpenFiles(openFiles),
     disk: () => checkDisk(disks),
@@ -87,15 +89,21 @@ export async function examineDatabase(
 ): Promise<readonly Examined[]> {
   const inspected = await inspectDatabase(database, [], environment);
   const { inDatabase: _, ...own } = await checksOf(inspected, environment, Date.now, 'network_admin');
-  const examined = await findingsOf({ disk: () => checkDisk(inspected.disks), ...own });
+  const examined = await findingsOf(undefined, { disk: () => checkDisk(inspected.disks), ...own });
   await inspected.inspection?.close();
   return examined;
 }
 
-async function findingsOf(checks: Readonly<Record<string, () => Answer>>): Promise<Examined[]> {
+async function findingsOf(
+  onCheck: OnCheck | undefined,
+  checks: Readonly<Record<string, () => Answer>>,
+): Promise<Examined[]> {
   const examined: Examined[] = [];
   // One after the other: the checks of the database share a connection.
-  for (const [name, check] of Object.entries(checks)) examined.push({ name, ...(await findingOf(check)) });
+  for (const [name, check] of Object.entries(checks)) {
+    onCheck?.(name);
+    examined.push({ name, ...(await findingOf(check)) });
+  }
   return examined;
 }
 

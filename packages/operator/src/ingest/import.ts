@@ -49,8 +49,8 @@ export interface ImportOptions
   readonly stop?: AbortSignal;
   /** Called with the number of records read so far. */
   onRead?(records: number): void;
-  /** Called when all is read and the valid records are about to be written. */
-  onWriting?(records: number): void;
+  /** Called when all is read and the valid records are staged, and when they are about to be committed. */
+  onStep?(step: 'staged' | 'merged', records: number): void;
 }
 
 export interface ImportReport extends ImportCounts {
@@ -141,7 +141,8 @@ async function importOn(
   if (stop !== undefined || !isStaging()) return { read, ...noCounts, ...rejected.report(), stop };
   await run.stage(batch.take());
   if (deleteMissing !== undefined) await deleteMissing(await run.countMissing());
-  options.onWriting?.(read - rejected.count());
+  const valid = read - rejected.count();
+  options.onStep?.('staged', valid);
   const details = { ...audit?.details, ...options.auditDetails?.() };
   const keepRefused = rejectedFile && ((lines: Refused) => addRefused(rejectedFile, source, lines));
   const { rejected: refused, ...counts } = await run.write({
@@ -149,6 +150,7 @@ async function importOn(
     skipsRejected,
     audit: audit && { ...audit, details, rejected: rejected.count() },
     ...(keepRefused && { onRejected: keepRefused }),
+    onCommit: () => options.onStep?.('merged', valid),
   });
   for (const one of refused) rejected.add({ line: one.line, errors: rejectionsOfRefused(one) });
   const isCounted = skipsRejected || rejected.count() === 0;

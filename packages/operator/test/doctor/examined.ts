@@ -45,7 +45,7 @@ export async function findingsOf(
   // No instance listens on port 1.
   const { values, problems } = parseLine(doctor, flags, { OPS_PORT: '1' });
   assert.deepEqual(problems, []);
-  const examined = await examine(values as DoctorConfig, nowMs, openFiles);
+  const examined = await examine(values as DoctorConfig, undefined, nowMs, openFiles);
   assert.deepEqual(pluck(examined, 'name'), names);
   for (const { status, remedy } of examined) {
     assert.equal(remedy === undefined, status === 'ok' || status === 'skipped', 'a fault has a remedy');

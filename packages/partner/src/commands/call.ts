@@ -1,7 +1,6 @@
 /** The flags and variables of every command that a partner runs, and what it says if it waits or fails. */
 import { ApiError, ConnectionError, PartnerNetworkError, TimeoutError } from '@partner-network/client';
 import { commandLineBounds } from '@partner-network/common/bounds/common';
-import type { Output } from '@partner-network/common/command-line/command';
 import {
   flag,
   httpUrl,
@@ -175,30 +174,4 @@ export function whyNoAnswer(code: string, { url, setBy }: Address): string[] {
   ];
   const [, what, remedy] = failures.find(([codes]) => codes.test(code))!;
   return [`${what} (${code})`, remedy];
-}
-
-/** Prints once, on a terminal, what the command waits for: the client retries silently. */
-export function createWaitingRemark(address: string, output: Output, isTerminal = process.stderr.isTTY) {
-  let status = 0;
-  let isRemarked = !isTerminal;
-  let timer: NodeJS.Timeout | undefined;
-
-  function remark(): void {
-    isRemarked = true;
-    const answer = status >= 400 ? `, which answered ${status}` : '';
-    output.remark(`Waiting for ${address}${answer}. Press Ctrl-C to stop.`);
-  }
-
-  return {
-    onRequest: () => {
-      if (!isRemarked) timer ??= setTimeout(remark, commandLineBounds.silentWaitMs);
-    },
-    onResponse: (response: { readonly status: number }) => {
-      status = response.status;
-    },
-    stop: () => {
-      clearTimeout(timer);
-      timer = undefined;
-    },
-  };
 }

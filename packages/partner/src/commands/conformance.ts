@@ -13,6 +13,7 @@ import {
   plainText,
   variableOnly,
 } from '@partner-network/common/command-line/options';
+import { createProgress } from '@partner-network/common/command-line/progress';
 import { type JunitCase, junitXml, writeReport } from '@partner-network/common/command-line/reports';
 import { table } from '@partner-network/common/command-line/table';
 import { OperatorError } from '@partner-network/common/errors';
@@ -68,15 +69,16 @@ export const conformance = command({
     for (const path of [junit, html]) writeReport(path, '');
     const url = baseUrl(text) as string;
     const cases = casesOf(profile);
-    const { stderr } = process;
-    const onCase = (number: number) =>
-      stderr.write(number > cases.length ? '\r\u001b[K' : `\rCase ${number} of ${cases.length}`);
-    const run = { baseUrl: url, supplied, isBurst, expectedFailures, ...(stderr.isTTY && { onCase }) };
+    using progress = createProgress(process.stderr);
+    progress.step(`waiting for ${url}`);
+    const onCase = (id: string, number: number) => progress.step(`case ${number} of ${cases.length}: ${id}`);
+    const run = { baseUrl: url, supplied, isBurst, expectedFailures, onCase };
     const results = await runCases(cases, run).catch((error) => {
       if (!(error instanceof Untestable)) throw error;
       const message = whyUntested(error, { url, setBy: 'BASE_URL' }).join('\n');
       throw new OperatorError(message, { cause: error, exitStatus: 3 });
     });
+    progress.clear();
     const failed = results.filter(({ status }) => status === 'failed').length;
     const verdict = `${url} ${failed > 0 ? 'does not conform' : 'conforms'}`;
     const about = `Profile ${profile}, ${new Date().toUTCString()}`;

@@ -11,6 +11,7 @@ import {
   required,
   type Values,
 } from '@partner-network/common/command-line/options';
+import { createProgress } from '@partner-network/common/command-line/progress';
 import {
   type Column,
   growingTable,
@@ -22,7 +23,7 @@ import {
 import { lengths, pageSize } from '@partner-network/contract/limits';
 import { filtersOf, type ListingName, listingByName } from '@partner-network/contract/operations';
 import { balanceSchema } from '@partner-network/contract/records';
-import { callOptions, createWaitingRemark, explained, keyVariable } from './call.ts';
+import { callOptions, explained, keyVariable } from './call.ts';
 
 type Query = Readonly<Record<string, string | number | undefined>>;
 
@@ -48,8 +49,13 @@ function listCommand<R>(
   async function printPages(query: Query, values: Values<typeof callOptions>, output: Output) {
     const { all, json, 'base-url': address, 'api-key': apiKey } = values;
     const { isTTY } = process.stdout;
-    const waiting = createWaitingRemark(address.url, output);
-    const { onRequest, onResponse } = waiting;
+    using progress = createProgress(process.stderr);
+    // The client retries silently.
+    let answer = '';
+    const onRequest = () => progress.step(`waiting for ${address.url}${answer}`);
+    const onResponse = ({ status }: { readonly status: number }) => {
+      answer = status < 400 ? '' : `, which answered ${status}`;
+    };
     const network = new PartnerNetwork({ apiKey: apiKey!, baseUrl: address.url, onRequest, onResponse });
     const list = network[name].list(query as never) as unknown as PageList<Page<R>, R>;
     const document = growingJson(output.write, `{"${name}":[`);
@@ -58,14 +64,14 @@ function listCommand<R>(
     let last: Page<R> | undefined;
     try {
       for await (const page of all ? list.pages() : [list]) {
-        waiting.stop();
+        progress.clear();
         const records = page[name]!;
         if (records.length > 0) await (json ? document.add(records) : output.write(linesOf(records)));
         count += records.length;
         last = page;
       }
     } catch (error) {
-      waiting.stop();
+      progress.clear();
       await document.cut();
       if (last !== undefined)
         output.remark('The output is incomplete: not all pages arrived. Run the command again.');

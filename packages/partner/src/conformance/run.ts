@@ -25,8 +25,8 @@ interface Run {
   readonly supplied: Supplied;
   readonly isBurst: boolean;
   readonly expectedFailures: ReadonlySet<string>;
-  /** Called before each case, and after the last one. */
-  readonly onCase?: (number: number) => void;
+  /** Called before each case. */
+  readonly onCase?: (id: string, number: number) => void;
 }
 
 /** The results by section. Throws an `Untestable` if the deployment does not answer, or not as this API. */
@@ -35,11 +35,10 @@ export async function runCases(cases: readonly Case[], run: Run): Promise<readon
   await preflight(probe, run.supplied);
   const results: CaseResult[] = [];
   for (const each of cases) {
-    run.onCase?.(results.length + 1);
     const { id, section, promise: title } = each;
+    run.onCase?.(id, results.length + 1);
     results.push({ id, section, title, ...(await outcomeOf(each, run, probe)) });
   }
-  run.onCase?.(results.length + 1);
   const inOrder = new Intl.Collator('en', { numeric: true });
   return results.toSorted((one, other) => inOrder.compare(one.section, other.section));
 }

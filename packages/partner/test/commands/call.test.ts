@@ -3,14 +3,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sandboxAddress } from '@partner-network/contract/operations';
 import { ConnectionError, PartnerNetwork, TimeoutError } from '../../../client/src/index.ts';
-import { commandLineBounds } from '../../../common/src/bounds/common.ts';
 import type { Command } from '../../../common/src/command-line/command.ts';
 import { parseLine } from '../../../common/src/command-line/parse.ts';
 import { OperatorError } from '../../../common/src/errors.ts';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { freePort } from '../../../testkit/servers/free-port.ts';
 import { answering, answeringEach } from '../../../testkit/service/partner.ts';
-import { addressVariable, createWaitingRemark, explained } from '../../src/commands/call.ts';
+import { addressVariable, explained } from '../../src/commands/call.ts';
 import { listBalances, listBrands } from '../../src/commands/lists.ts';
 
 const key = { PARTNER_NETWORK_API_KEY: keys.acme };
@@ -235,28 +234,4 @@ test('ends the line of an incomplete document, so that the error has its own lin
 test('does not change an unexpected error', () => {
   const fault = new TypeError('undefined is not a function');
   assert.equal(explained(fault, sandbox, flagOf), fault);
-});
-
-test('prints on a terminal, once and after a second, what it waits for', (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] });
-  const { remarks, output } = recordedOutput();
-  const tick = (ms: number) => t.mock.timers.tick(ms);
-  for (const isSeen of [true, false]) {
-    const waiting = createWaitingRemark('http://here', output, isSeen);
-    waiting.onRequest();
-    tick(commandLineBounds.silentWaitMs - 1);
-    // While a page is printed, no request is under way.
-    waiting.stop();
-    tick(commandLineBounds.silentWaitMs);
-    assert.equal(remarks.length, isSeen ? 0 : 1);
-    for (let attempt = 1; attempt <= 4; attempt += 1) {
-      waiting.onRequest();
-      waiting.onResponse({ status: 503 });
-      tick(commandLineBounds.silentWaitMs / 2);
-    }
-    waiting.stop();
-    waiting.onRequest();
-    tick(commandLineBounds.silentWaitMs);
-  }
-  assert.deepEqual(remarks, ['Waiting for http://here, which answered 503. Press Ctrl-C to stop.']);
 });

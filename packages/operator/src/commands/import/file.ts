@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { ingestBounds } from '@partner-network/common/bounds/operator';
 import type { Output } from '@partner-network/common/command-line/command';
-import { createProgress } from '@partner-network/common/command-line/progress';
+import { createProgress, grouped } from '@partner-network/common/command-line/progress';
 import { InterruptedError, OperatorError } from '@partner-network/common/errors';
 import { onStop } from '@partner-network/common/process';
 import { type Missing, type Store, StoreUnavailable, UncertainCommit } from '@partner-network/store/port';
@@ -14,6 +14,9 @@ import { kinds } from '../../ingest/record-check.ts';
 import { bytesOf, sizeOf, sourceName, spooled, standardInput } from './input.ts';
 
 const newline = 0x0a;
+
+/** What is done with the records, and what follows. */
+const steps = { staged: 'staged, merging', merged: 'staged and merged, committing' };
 
 interface Files {
   readonly file: string;
@@ -33,8 +36,7 @@ export async function importFile(
 ): ReturnType<typeof importRecords> {
   await using opened = new AsyncDisposableStack();
   const size = await sizeOf(file);
-  const progress = createProgress(process.stderr, 'read', size);
-  opened.defer(progress.clear);
+  const progress = opened.use(createProgress(process.stderr, 0, size));
   const remark = (text: string) => {
     progress.clear();
     output.remark(text);
@@ -68,7 +70,7 @@ export async function importFile(
       stop: stop.signal,
       onWait: reportWaits(remark),
       onRead: progress.done,
-      onWriting: progress.writing,
+      onStep: (step, records) => progress.step(`${grouped(records)} records ${steps[step]}`),
     });
     // A CSV record that was cut off can look complete.
     if (isCsv && endsInLine()) remark('The last line has no line break. Check that the file is complete.');

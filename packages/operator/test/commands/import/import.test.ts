@@ -181,9 +181,12 @@ test('a terminal shows progress, then the summary; a pipe only the summary', nee
   const summary = '1000 read, 1000 would be written, 0 unchanged, 0 stale, 0 would be deleted, 0 rejected.';
   const terminal = onTerminal(t, 80, words);
   const status = await terminal.ended;
-  const [drawn = '', last] = terminal.shown().split('\n\u001b[1A\r\u001b[K');
-  assert.deepEqual([status, last], [0, `${summary}\n`]);
-  assert.match(drawn, /writing 1,000 records in one transaction …$/);
+  const drawn = terminal.shown().split('\r\u001b[K');
+  assert.deepEqual([status, drawn.at(-1)], [0, `${summary}\n`]);
+  assert.match(drawn.join('\n'), /1,000 read .*\n1,000 records staged, merging …\n/);
+  const written = onTerminal(t, 80, words.toSpliced(5, 1));
+  assert.equal(await written.ended, 0);
+  assert.match(written.shown(), /1,000 records staged and merged, committing …\r/);
   const piped = await line.run(words.slice(0, -2));
   assert.deepEqual([piped.status, piped.stdout, piped.stderr], [0, `${summary}\n`, '']);
 });

@@ -194,7 +194,7 @@ export class Run implements ImportRun {
   };
 
   readonly write = async (request: ImportWrite): Promise<ImportResult> => {
-    const { audit, onRejected } = request;
+    const { audit, onRejected, onCommit } = request;
     await this.#outbox.flushAll();
     const placed = this.#placed;
     const lines = placed + this.#staged.rows;
@@ -207,6 +207,7 @@ export class Run implements ImportRun {
     if (isKept && entry !== undefined) await this.#query(entry, values);
     if (!isKept) await this.#query('rollback');
     if (rejected.length > 0) await onRejected?.(rejected);
+    if (isKept) onCommit?.();
     if (isKept) await this.#commitAll();
     // After a trial, rows that were staged before the transaction began are still there.
     if (isKept || isFirst) this.#staged = noRows();

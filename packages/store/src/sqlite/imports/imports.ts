@@ -79,12 +79,13 @@ export async function beginImport(
       if (writer !== undefined) await opened();
     },
     countMissing: async () => (await opened()).countMissing(),
-    write: async ({ onRejected, ...request }) => {
+    write: async ({ onRejected, onCommit, ...request }) => {
       requireFiles();
       const writes = await opened();
       const result = await unlocked(() => writes.write(request));
       if (result.rejected.length > 0) await onRejected?.(result.rejected);
       if (commits(request, result.rejected.length)) {
+        onCommit?.();
         await gate.pass(async () => writes.commit());
         rowsOf = createRows(kind);
       }

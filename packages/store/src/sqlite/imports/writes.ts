@@ -18,8 +18,8 @@ import { createRecordWrites } from './records.ts';
 /** Also used for sorting: with SQLite's default of 2 MB, a million rows are sorted in a thousand pieces. */
 const cacheKibibytes = 16 * 1024;
 
-/** Without the function, which cannot be sent to a thread. */
-export type WriteRequest = Omit<ImportWrite, 'onRejected'>;
+/** Without the functions, which cannot be sent to a thread. */
+export type WriteRequest = Omit<ImportWrite, 'onRejected' | 'onCommit'>;
 
 /**
  * The writes of one import run. Its states:

@@ -1,6 +1,7 @@
 /** Content that is sent in the best encoding that the client accepts, and redirects. */
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
+import { httpBounds } from '@partner-network/common/bounds/http';
 import type { Exchange, Route } from './handle.ts';
 import { headerValues } from './request.ts';
 
@@ -11,28 +12,30 @@ type Encoding = (typeof encodings)[number];
 /** The body of a path in each encoding. Each is made on first use and cached. */
 export type Body = (encoding: Encoding) => Promise<Buffer>;
 
+// Brotli's quality 11 takes 40 times as long and saves a seventh; a reader waits for it.
+const params = { [constants.BROTLI_PARAM_QUALITY]: 5 };
+const compress = {
+  br: (content: Buffer) => promisify(brotliCompress)(content, { params }),
+  gzip: promisify<Buffer, Buffer>(gzip),
+};
+
 export function bodyOf(content: () => Promise<Buffer>): Body {
-  const gzipped = async () => promisify(gzip)(await content());
-  const forms = { br: () => compressed(content), gzip: gzipped, identity: content };
   const cache: Partial<Record<Encoding, Promise<Buffer>>> = {};
-  return (encoding) =>
-    (cache[encoding] ??= forms[encoding]().catch((fault) => {
+  const made: Body = (encoding) =>
+    (cache[encoding] ??= (
+      encoding === 'identity' ? content() : made('identity').then(compress[encoding])
+    ).catch((fault) => {
       // A failure is not cached: the next request tries again.
       delete cache[encoding];
       throw fault;
     }));
-}
-
-async function compressed(read: () => Promise<Buffer>): Promise<Buffer> {
-  const content = await read();
-  // Quality 11 takes 40 times as long and saves a seventh; a reader waits for it.
-  const params = { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_SIZE_HINT]: content.length };
-  return promisify(brotliCompress)(content, { params });
+  return made;
 }
 
 /** Answers with a body in the best encoding that the client accepts. */
 export function bodyRoute(body: Body, bodyHeaders: readonly string[]): Route {
   return {
+    answerMs: () => httpBounds.contentMs,
     async answer({ rawHeaders, headers }) {
       const encoding = encodingFor(rawHeaders);
       const content = await body(encoding);

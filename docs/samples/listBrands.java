@@ -3,6 +3,7 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -18,6 +19,7 @@ class Brands {
     var url = System.getenv("PARTNER_NETWORK_BASE_URL") + "/" + query;
     for (var next = url; next != null; ) {
       var request = HttpRequest.newBuilder(URI.create(next))
+          .timeout(Duration.ofSeconds(10))
           .header("Authorization", "Bearer " + key)
           .build();
       var response = client.send(request, BodyHandlers.ofString());

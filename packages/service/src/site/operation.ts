@@ -20,7 +20,12 @@ export interface Sample {
 }
 
 /** A wide screen shows the sections from "Example request" to "Example responses" in a second column. */
-export function operationPage<O extends Operation>(api: Api<O>, operation: O, samples: readonly Sample[]) {
+export function operationPage<O extends Operation>(
+  api: Api<O>,
+  operation: O,
+  samples: readonly Sample[],
+  before = '',
+) {
   const { method, path, pathParameters = {}, bodies = [], statuses = [200], result } = operation;
   const answers = statuses.map((status): [number, ApiResponse] => [status, api.successOf(operation, status)]);
   const refusals = operation.errors.map((status): [number, ApiRefusal] => [
@@ -38,7 +43,7 @@ export function operationPage<O extends Operation>(api: Api<O>, operation: O, sa
     `# ${operation.summary}`,
     api.descriptionOf(operation),
     `\`\`\`text\n${method} ${api.servers[0]!.url}${path.slice(api.basePath.length)}\n\`\`\``,
-    '## Example request',
+    `## Example request\n\n${before}`,
     samples.map(({ label, language, source }) => fence(language, label, source)).join('\n'),
     '## Try it',
     fence('sh', '', api.curlOf(operation)),

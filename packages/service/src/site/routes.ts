@@ -58,6 +58,9 @@ const clientsPage: Page = {
   },
 };
 
+const variables =
+  'First set the variables `PARTNER_NETWORK_BASE_URL` and `PARTNER_NETWORK_API_KEY`, as on the [start](/docs) page.';
+
 /** All paths of the site, and the page in place of an error. Everything is made on first use. */
 export function createPartnersSite({ environment, publicUrl, demoKey }: Surroundings, rates: Rates) {
   // A demo key works only in a sandbox with the demo data.
@@ -74,7 +77,7 @@ export function createPartnersSite({ environment, publicUrl, demoKey }: Surround
       group: 'Operations',
       async markdown() {
         const { operationPage } = await import('./operation.ts');
-        return operationPage(await api(), operation, await samplesFrom(operation));
+        return operationPage(await api(), operation, await samplesFrom(operation), variables);
       },
       form: async () => (await import('./operation.ts')).tryForm(operation, offered),
     }),

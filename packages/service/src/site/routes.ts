@@ -58,8 +58,8 @@ const clientsPage: Page = {
   },
 };
 
-const variables =
-  'First set the variables `PARTNER_NETWORK_BASE_URL` and `PARTNER_NETWORK_API_KEY`, as on the [start](/docs) page.';
+const variables = `First set the variables \`PARTNER_NETWORK_BASE_URL\` and \`PARTNER_NETWORK_API_KEY\`,
+as on the [start](/docs) page.`;
 
 /** All paths of the site, and the page in place of an error. Everything is made on first use. */
 export function createPartnersSite({ environment, publicUrl, demoKey }: Surroundings, rates: Rates) {

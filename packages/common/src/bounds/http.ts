@@ -38,7 +38,7 @@ export const httpBounds = {
   retryAfterSeconds: 1,
   /** Milliseconds until every request is answered. The rest of the promised 2 s is for a busy machine. */
   answerMs: 1_750,
-  /** Milliseconds for content that is made on first use: a checkout packs its command line in 0.6 s of CPU. */
+  /** Milliseconds for content made on first use: packing the command line takes 0.6 s of CPU. */
   contentMs: 10_000,
   /** Milliseconds that requests get to finish after the listener is closed, and between checks for idle
    * connections meanwhile. */

@@ -24,7 +24,7 @@ export default {
       'packages/http/test/{parameters,request}.test.ts',
       'packages/service/test/limiter/rate-limit.test.ts',
       'packages/service/test/cursors/{key-refresh,cursors}.test.ts',
-      'packages/service/test/limiter/redis/{local-share,reply,url}.test.ts',
+      'packages/service/test/limiter/redis/{local-share,url}.test.ts',
       'packages/service/test/limiter/{redis/link,open}.test.ts',
       'packages/store/test/{consent,imports/order}.test.ts',
       'packages/operator/test/ingest/record-check.test.ts',

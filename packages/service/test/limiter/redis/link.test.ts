@@ -4,6 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { limiterBounds } from '../../../../common/src/bounds/service.ts';
 import { needsOwnRedis, redisClient, startRedis } from '../../../../testkit/servers/redis.ts';
 import { watchedLog } from '../../../../testkit/watch/logs.ts';
+import { inTime } from '../../../src/limiter/redis/client.ts';
 import { instancesKey, openRedisLink } from '../../../src/limiter/redis/link.ts';
 import { parseRedisUrl } from '../../../src/limiter/redis/url.ts';
 import { settle, startFakeRedis, stopClock } from './fake-redis.ts';
@@ -102,6 +103,15 @@ test('after one late reply no request waits for Redis, until a heartbeat is in t
   await pass(2 * redisProbeMs);
   assert.equal(await isAnswering(), true);
   assert.deepEqual(logged(), [], 'an outage under a second is not logged');
+});
+
+test('a reply that is already in the socket when its time is over is not late', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const reply = Promise.withResolvers<number>();
+  const taken = inTime(reply.promise, () => assert.fail('late'));
+  t.mock.timers.tick(redisBudgetMs);
+  reply.resolve(2);
+  assert.equal(await taken, 2);
 });
 
 test('a heartbeat that fails loses Redis, and an outage of a second is logged with its reason', async (t) => {

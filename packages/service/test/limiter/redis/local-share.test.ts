@@ -42,20 +42,6 @@ function onLink(t: TestContext, rate: number, instances: number) {
   return { stage, limiter, admit, admitMany };
 }
 
-test('while Redis answers it decides, under a key of environment, operation and partner', async (t) => {
-  const { stage, limiter, admit } = onLink(t, 10, 2);
-  for (const decision of [admitted, refused]) {
-    stage.decision = decision;
-    assert.deepEqual(await admit(), { ...decision, source: 'redis' });
-  }
-  assert.deepEqual(stage.asked, Array(2).fill(['partner-network:sandbox:brands:acme', 10]));
-  assert.equal(limiter.ratePerSecond, 10);
-  assert.deepEqual(limiter.tallies, [
-    { source: 'redis', admitted: 1, refused: 1 },
-    { source: 'local', admitted: 0, refused: 0 },
-  ]);
-});
-
 test('without Redis an instance admits its share at once, and no more in any second', async (t) => {
   const { stage, limiter, admit } = onLink(t, 10, 4);
   assert.deepEqual(await admit(), local(true, 1, 1, 1_000));

@@ -42,7 +42,8 @@ export async function backUpSqlite(
   const target = resolve(copy);
   refuseMissing(source, false);
   try {
-    const folder = claimedFolder(target);
+    // Not the resolved name: with a slash at the end, it is that of a folder, which must exist.
+    const folder = claimedFolder(copy);
     const cleanUp = () => {
       // SQLite may create or delete its journal meanwhile. `rmSync` then fails, or stops without an error.
       const options = { recursive: true, force: true, maxRetries: 10, retryDelay: 10 };
@@ -68,8 +69,8 @@ export async function backUpSqlite(
  * Creates the folder of the unfinished copies. While it exists, no other backup can use this name. A folder
  * above it that is missing is not created: it may be a disk that is not mounted.
  */
-function claimedFolder(target: string): string {
-  const folder = `${target}.partial`;
+function claimedFolder(copy: string): string {
+  const folder = resolve(`${copy}.partial`);
   try {
     mkdirSync(folder, { mode: 0o700 });
     return folder;

@@ -186,6 +186,7 @@ test('explains why it makes no copy', async (t) => {
   await refusesToCopy(stranger, target, /belongs to another program/);
   await refusesToCopy(`${path}x`, target, /The database .*test\.dbx does not exist/);
   await refusesToCopy(path, join(dirname(target), 'away', 'copy.db'), /: its folder does not exist/);
+  await refusesToCopy(path, `${dirname(target)}/away/`, /: its folder does not exist/);
   await refusesToCopy(path, dirname(target), /already exists/);
   await assert.rejects(
     backUpSqlite(path, 'production', target, neverInterrupted),

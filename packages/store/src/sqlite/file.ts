@@ -27,7 +27,7 @@ export function receiptsFileOf(database: string): string {
 /** Opens a database file, or creates it. */
 export function openFile(path: string, { access = 'read', openingBlockMs }: OpenOptions): DatabaseSync {
   // Only the owner may read it: it holds key digests, cursor keys and balances.
-  makeFolder(dirname(path));
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   createIfMissing(path);
   const timeout = openingBlockMs ?? storeBounds.sqliteCommandBusyMs;
   return access === 'write'
@@ -69,18 +69,6 @@ function createIfMissing(path: string): void {
   const isFile = statSync(path, { throwIfNoEntry: false })?.isFile();
   if (isFile) accessSync(path, constants.R_OK | constants.W_OK);
   else closeSync(openSync(path, 'a', 0o600));
-}
-
-/** Creates a folder and the folders above it. Node's own recursive mkdir never ends in /proc. */
-function makeFolder(folder: string): void {
-  if (existsSync(folder)) return;
-  makeFolder(dirname(folder));
-  try {
-    mkdirSync(folder, { mode: 0o700 });
-  } catch (error) {
-    // Another process may have created it meanwhile.
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
 }
 
 /** Opens a file for reading without leaving a trace, also on a disk that is mounted read-only. */

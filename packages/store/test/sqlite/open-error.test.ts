@@ -23,10 +23,6 @@ function assertCannotOpen(path: string, said: RegExp, options: OpenOptions = toU
   );
 }
 
-test('where nothing can be created, the file is not, and the answer comes at once', onLinux, () => {
-  assertCannotOpen('/proc/x/y/z.db', /^Cannot open the database \/proc\/x\/y\/z\.db: its folder does not/);
-});
-
 test('a full disk is named as such, also if it has no room for a log', onLinux, (t) => {
   assertCannotOpen('/dev/full', /^Cannot open the database \/dev\/full: its disk is full\. Delete files /);
   const path = join(temporaryFolder(t), 'test.db');

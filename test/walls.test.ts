@@ -78,6 +78,7 @@ const libraries: readonly [library: RegExp, users: RegExp][] = [
   [/^node:sqlite$/, /^packages\/store\/src\/sqlite\//],
   [/^node:worker_threads$/, /^packages\/store\/src\/sqlite\//],
   [/^minisearch$/, /^packages\/service\/src\/site\//],
+  [/^string-width$/, /^packages\/common\/src\/command-line\//],
   [/^ioredis$/, /^packages\/service\/src\/limiter\/redis\//],
   [/^node:https$/, /src\/(images\/download|tracing\/collector)\.ts$/],
   [/^node:cluster$/, /src\/(serve\/workers\/|commands\/serve\.ts$)/],

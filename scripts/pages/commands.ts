@@ -17,6 +17,14 @@ commands](settings.md#shared-by-several-commands) take \`--environment\`, \`--da
 | 1 | it failed, or it found something wrong; the message on standard error says what to do |
 | 2 | the command line or a variable is wrong; nothing was done |
 | 3 | only \`conformance\` and \`rehearse\`: nothing could be tested |
+
+A list shows the newest 50 records as a table; \`--limit N\` shows N of them, and \`--all\` shows all.
+On a terminal, the columns that do not fit are left out, ids lose their middle, times are short and
+in UTC, and the last line says what is missing. A pipe gets everything. \`--json\` has every field,
+and is for programs: columns may change.
+
+Errors, warnings and states have colors on a terminal, and with \`FORCE_COLOR\` in a pipe.
+\`NO_COLOR\`, \`--no-color\` and \`TERM=dumb\` remove them.
 `;
 
 /** Commands with more flags than a cell can show. Settings has a table for them. */

@@ -30,6 +30,7 @@ test('every flag that a page names exists', async () => {
   const ours = new Set([
     'help',
     'version',
+    'no-color',
     ...commands.flatMap(({ command }) => Object.keys(command.options)),
   ]);
   const flags = [...named(/(?<!\w)--([a-z][a-z.-]*[a-z])/g, spansOf).keys()];

@@ -32,7 +32,7 @@ export const pages: Readonly<Record<string, Expected>> = {
       /INSUFFICIENT_SCOPES/,
       /^(100[1-5] 200\n){5}(100[6-9] 403\n){4}1010 403\n$/,
       /^200\n200\n$/,
-      /^Key KEY_JUNIPER is revoked.*\n.*"API_KEY_REVOKED"/,
+      /^Key KEY_JUNIPER is revoked.*\nNext: .*\n.*"API_KEY_REVOKED"/,
       /^.*VALUE_TOO_LONG.*MALFORMED_REQUEST.*METHOD_NOT_ALLOWED.*REQUEST_TOO_LARGE.*$/,
       /^HTTP\/1\.1 408 .*"code":"REQUEST_TIMEOUT"/s,
       /disabled.*\n.*"code":"PARTNER_DISABLED".*\n?.*enabled/s,

@@ -138,6 +138,7 @@ test('the manifest asks for Node 24 and for what runs, and publint finds no prob
     'pg',
     'pg-copy-streams',
     'pino',
+    'string-width',
   ]);
   assert.deepEqual(await lintPackage(new Uint8Array(readFileSync(tarball))), []);
 });

@@ -1,6 +1,7 @@
 export const commandLineBounds = {
-  /** Records that a list such as `receipts list` shows without --limit, and the highest --limit. */
-  listShown: 1_000,
+  /** Records that a list shows without --limit, also with --json if it is a log, and the highest --limit. */
+  listShown: 50,
+  listShownInJson: 1_000,
   listShownAtMost: 1_000_000_000,
   /** Records that these lists read at once. */
   listPage: 1_000,

@@ -20,5 +20,5 @@ const neutral = /^(waiting|opening|consumed|skipped|expected|-)$/i;
 /** The tone of a state or code in a list: anything unknown is a code of a refusal. */
 export function toneOf(state: string): Tone | undefined {
   if (good.test(state)) return 'good';
-  return neutral.test(state) ? undefined : state.toLowerCase() === 'expired' ? 'warning' : 'error';
+  return neutral.test(state) ? undefined : /^(expired|warning)$/i.test(state) ? 'warning' : 'error';
 }

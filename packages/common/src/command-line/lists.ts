@@ -1,9 +1,9 @@
 /** Long lists, newest first: the options and the output that they share. */
 import { commandLineBounds } from '../bounds/common.ts';
 import { toTime } from '../times.ts';
-import { jsonText, type Output } from './command.ts';
-import { defaulted, optional, timeOrAge, wholeNumber } from './options.ts';
-import { boundless, type Column, growingTable } from './table.ts';
+import { jsonText, type Output, printReport } from './command.ts';
+import { addedIn, flag, type Option, optional, Problem, timeOrAge, wholeNumber } from './options.ts';
+import { type Columns, growingTable, table } from './table.ts';
 
 export function timeSpan(what: string, from = 'since', to = 'before') {
   const since = `only ${what} ${from} this time, such as 2027-01-31T00:00:00Z, or 24h for the last day`;
@@ -19,10 +19,41 @@ export function spanConflicts({ since = '', until }: { since?: string; until?: s
   return isOrdered ? [] : ['--since must be before --until: exchange them.'];
 }
 
-export function limitFlag(what: string) {
-  const { listShown, listShownAtMost } = commandLineBounds;
-  const help = `highest number of ${what} to show, the newest first`;
-  return defaulted('N', wholeNumber(1, listShownAtMost), listShown, help);
+/** How much of a list is shown. A list that had --limit before 0.3.0 keeps its default for --json. */
+export function shownFlags(what: string, limitSince = '0.3.0') {
+  const { listShown, listShownInJson, listShownAtMost } = commandLineBounds;
+  const inJson = limitSince === '0.3.0' ? listShownAtMost : listShownInJson;
+  const given = optional('N', wholeNumber(1, listShownAtMost), `show only the newest N ${what}`);
+  const limit: Option<number> = {
+    ...given,
+    default: `${listShown}, or ${inJson === listShownAtMost ? 'all' : inJson} with --json`,
+    resolve: (texts, flags) => {
+      if (!flags.has('all')) return given.resolve(texts, flags) ?? (flags.has('json') ? inJson : listShown);
+      return texts.length === 0 ? listShownAtMost : new Problem('and --all exclude each other.');
+    },
+  };
+  const all = flag('show all records, not only the newest');
+  return { ...addedIn(limitSince, { limit }), ...addedIn('0.3.0', { all }) };
+}
+
+const moreOf = (what: string) => `There are more ${what}. --all shows all of them, --limit N the newest N.`;
+
+/** Prints the newest of these records; `none` is said of an empty list. */
+export function printList<R extends { readonly created_at: string }>(
+  records: readonly R[],
+  what: string,
+  columns: Columns<R>,
+  { limit, json: isJson, partner }: { limit: number; json: boolean; partner?: string | undefined },
+  output: Output,
+  none = `No ${what} found.`,
+): void {
+  const isCut = records.length > limit;
+  const newest = records.toSorted((one, other) => Date.parse(other.created_at) - Date.parse(one.created_at));
+  const shown = isJson && !isCut ? records : newest.slice(0, limit);
+  const wanted = columns.filter(([heading]) => heading !== 'PARTNER' || partner === undefined);
+  const text = isJson || shown.length === 0 ? none : table(shown, wanted);
+  printReport({ value: shown, text }, isJson, output);
+  if (isCut) output.remark(moreOf(what));
 }
 
 /** Prints the newest records page by page, so that only one page is in memory. `recordOf` is for --json. */
@@ -30,12 +61,12 @@ export async function printNewest<R>(
   what: string,
   list: (after: R | undefined, limit: number) => Promise<readonly R[]>,
   { limit, json: isJson, since = '' }: { limit: number; json: boolean; since?: string | undefined },
-  columns: readonly Column<R>[],
+  columns: Columns<R>,
   output: Output,
   recordOf: (record: R) => unknown = (record) => record,
 ): Promise<void> {
   const document = growingJson(output.write, '[');
-  const rows = growingTable(columns, process.stdout.isTTY ? process.stdout : boundless);
+  const { rows, note } = growingTable(columns);
   let shown = 0;
   let last: R | undefined;
   for (let isFull = true; isFull && shown < limit; ) {
@@ -47,10 +78,10 @@ export async function printNewest<R>(
     isFull = page.length === wanted;
   }
   if (isJson) await document.end(']');
-  else if (shown === 0) output.answer(`No ${what} found.`);
-  if (since > toTime(Date.now())) output.remark('--since is in the future: choose an earlier time.');
-  if (shown === limit && (await list(last, 1)).length > 0)
-    output.remark(`There are more ${what}: raise --limit (now ${limit}) to see older ones.`);
+  else await output.write(shown === 0 ? `No ${what} found.\n` : note('\n'));
+  if (since > toTime(Date.now()))
+    output.remark('--since is in the future: choose an earlier time.', 'warning');
+  if (shown === limit && (await list(last, 1)).length > 0) output.remark(moreOf(what));
 }
 
 /**

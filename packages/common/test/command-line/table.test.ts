@@ -1,15 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  type Column,
-  displayWidth,
-  growingTable,
-  money,
-  neverShortened,
-  shorten,
-  shortTime,
-  table,
-} from '../../src/command-line/table.ts';
+import stringWidth from 'string-width';
+import { type Columns, growingTable, shorten, shortTime, table } from '../../src/command-line/table.ts';
 
 interface Row {
   readonly name: string;
@@ -17,15 +9,15 @@ interface Row {
   readonly id: string;
 }
 
-const columns: readonly Column<Row>[] = [
-  { heading: 'NAME', cell: ({ name }) => name },
-  { heading: 'AMOUNT', cell: ({ amount }) => amount, isRight: true, minCells: neverShortened },
-  { heading: 'ID', cell: ({ id }) => id },
+const columns: Columns<Row> = [
+  ['NAME', ({ name }) => name],
+  ['AMOUNT', ({ amount }) => amount, 'number'],
+  ['ID', ({ id }) => id, 'id'],
 ];
 
-function tableOf(width: number | undefined, ...pages: Row[][]): string[] {
-  const table = growingTable(columns, { columns: width });
-  return pages.map(table).join('').trimEnd().split('\n');
+function tableOf(room: number, ...pages: Row[][]): string[] {
+  const { rows } = growingTable(columns, room);
+  return pages.map(rows).join('').trimEnd().split('\n');
 }
 
 const rows = [
@@ -46,7 +38,14 @@ test('a whole table is as wide as its content, each row on one line', () => {
     { name: '日本語', id: 'b1' },
     { name: `a\nb${'c'.repeat(200)}`, id: 'b2' },
   ];
-  const whole = table(records, { NAME: ({ name }) => name, ID: ({ id }) => id });
+  const whole = table(
+    records,
+    [
+      ['NAME', ({ name }) => name],
+      ['ID', ({ id }) => id],
+    ],
+    Infinity,
+  );
   assert.deepEqual(whole.split('\n'), [
     `NAME${' '.repeat(199)}  ID`,
     `日本語${' '.repeat(197)}  b1`,
@@ -56,7 +55,7 @@ test('a whole table is as wide as its content, each row on one line', () => {
 
 test('prints any number of rows', () => {
   const records = Array<string>(200_000).fill('x');
-  assert.equal(table(records, { ID: (id) => id }).split('\n').length, 200_001);
+  assert.equal(table(records, [['ID', (id) => id]]).split('\n').length, 200_001);
 });
 
 test('has one heading, and widens its columns with later rows', () => {
@@ -71,18 +70,18 @@ test('has one heading, and widens its columns with later rows', () => {
 
 test('a narrow terminal: shortens the widest, drops the last, never wraps or cuts an amount', () => {
   const long = { name: 'n'.repeat(40), amount: '-$90,071,992,547,409.91', id: '日'.repeat(30) };
-  for (let width = 1; width <= 130; width += 1) {
-    const shown = tableOf(width, [long]);
-    for (const line of shown) assert.ok(displayWidth(line) < Math.max(width, 2), `${width}: ${line}`);
+  for (let room = 1; room <= 130; room += 1) {
+    const shown = tableOf(room, [long]);
+    for (const line of shown) assert.ok(stringWidth(line) <= room, `${room}: ${line}`);
     assert.ok(!shown[1]!.includes('$') || shown[1]!.includes(long.amount), shown[1]);
-    assert.equal(shown[1]!.includes('日'), width > 8 + 2 + 23 + 2 + 8, shown[1]);
+    assert.equal(shown[1]!.includes('日'), room >= 12 + 2 + 23 + 2 + 14, shown[1]);
   }
   assert.equal(tableOf(130, [long])[1]!, `${long.name}  ${long.amount}  ${long.id}`);
 });
 
 test('repeats the heading when a later row leaves no room for a column', () => {
   const wide = { name: 'bee', amount: '-$90,071,992,547,409.91', id: 'b3' };
-  assert.deepEqual(tableOf(33, [rows[0]!], [wide], [rows[0]!]), [
+  assert.deepEqual(tableOf(32, [rows[0]!], [wide], [rows[0]!]), [
     'NAME    AMOUNT  ID',
     '日本語   $1.00  b1',
     '',
@@ -92,11 +91,26 @@ test('repeats the heading when a later row leaves no room for a column', () => {
   ]);
 });
 
-test('assumes 80 columns if the terminal does not know its width', () => {
-  const long = { name: 'n'.repeat(200), amount: '$1.00', id: 'bb' };
-  for (const width of [0, undefined]) {
-    assert.equal(displayWidth(tableOf(width, [long])[1]!), 79);
+test('says below what was left out and what was shortened, and nothing if all is there', () => {
+  const long = { name: 'n'.repeat(40), amount: '$1.00', id: 'bb' };
+  const advice = 'A wider window or --json shows all.';
+  const noteAt = (room: number) => table([long], columns, room).split('\n').slice(2);
+  assert.deepEqual(noteAt(52), []);
+  assert.deepEqual(noteAt(51), ['', 'Shortened: NAME. A wider window or --json shows', 'all.']);
+  assert.deepEqual(noteAt(23).join(' '), ` Left out: ID. Shortened: NAME. ${advice}`);
+});
+
+test('ids that begin and end alike stay different, or their column is left out', () => {
+  const ids = [1, 2, 3].map((digit) => `KEY_${'0'.repeat(12)}${digit}${'0'.repeat(12)}`);
+  const list: Columns<string> = [
+    ['STATUS', () => 'active', 'state'],
+    ['KEY', (id) => id, 'id'],
+  ];
+  for (let room = 10; room <= 40; room += 1) {
+    const [heading = '', ...shown] = table(ids, list, room).split('\n').slice(0, 4);
+    assert.equal(new Set(shown).size, heading.includes('KEY') ? 3 : 1, `${room}: ${shown}`);
   }
+  assert.equal(table(ids, list, 34).split('\n')[1], 'active  KEY_00000000…1000000000000');
 });
 
 test('lets no row control the terminal, look like two rows or turn the direction of text', () => {
@@ -106,41 +120,16 @@ test('lets no row control the terminal, look like two rows or turn the direction
   assert.deepEqual(others, []);
 });
 
-test('shows any value that a server sends instead of a text, an amount or a time', () => {
+test('shows any value that a server sends instead of a text or a time', () => {
   const odd: readonly unknown[] = [null, undefined, 7, 1.5, true, {}, { toString: 1 }, ['a']];
-  const columns: readonly Column<unknown>[] = [
-    { heading: 'NAME', cell: (value) => value as string },
-    { heading: 'AMOUNT', cell: (value) => money(value as number, value as string) },
-    { heading: 'UPDATED', cell: (value) => shortTime(value as string) },
+  const columns: Columns<unknown> = [
+    ['NAME', (value) => value as string],
+    ['UPDATED', (value) => value as string, 'time'],
   ];
-  const lines = growingTable(columns, { columns: 200 })(odd).trimEnd().split('\n');
+  const lines = table(odd, columns, 200).split('\n');
   assert.equal(lines.length, 1 + odd.length);
   assert.match(lines[7]!, /^\{"toString":1\} /);
   assert.doesNotMatch(lines.join(), /NaN|undefined|null/);
-});
-
-test('measures the width of a text in terminal cells', () => {
-  for (const [text, cells] of [
-    ['', 0],
-    ['plain', 5],
-    ['café', 4],
-    ['cafe\u0301', 4],
-    ['日本語', 6],
-    ['ｆｕｌｌ', 8],
-    ['한글', 4],
-    ['\u1112\u1161\u11ab', 2],
-    ['🦊', 2],
-    ['👨‍👩‍👧', 2],
-    ['👍🏽', 2],
-    ['🇩🇪', 2],
-    ['❤️', 2],
-    ['1️⃣', 2],
-    ['עברית', 5],
-    ['zero\u200bwidth', 9],
-    ['…█', 2],
-  ] as const) {
-    assert.equal(displayWidth(text), cells, text);
-  }
 });
 
 test('shortens a text to a width, and cuts through no character', () => {
@@ -154,22 +143,18 @@ test('shortens a text to a width, and cuts through no character', () => {
     ['any', 1, '…'],
   ] as const) {
     assert.equal(shorten(text, cells), shown);
-    assert.ok(displayWidth(shown) <= cells);
+    assert.ok(stringWidth(shown) <= cells);
   }
 });
 
-test('writes amounts to the last cent, with the decimals of their currency if it is known', () => {
-  for (const [amount, shown, currency = 'USD'] of [
-    [125_050, '$1,250.50'],
-    [-300, '-$3.00'],
-    [0, '$0.00'],
-    [-1, '-$0.01'],
-    [Number.MAX_SAFE_INTEGER, '$90,071,992,547,409.91'],
-    [Number.MIN_SAFE_INTEGER, '-$90,071,992,547,409.91'],
-    [125_050, '¥125,050', 'JPY'],
-    [125_050, '125050 dollars', 'dollars'],
+test('shortens an id in its middle', () => {
+  for (const [text, cells, shown] of [
+    ['KEY_01943ad894e0', 9, 'KEY_…94e0'],
+    ['KEY_01943ad894e0', 10, 'KEY_…894e0'],
+    ['日本語のお店', 7, '日本…店'],
+    ['any', 1, '…'],
   ] as const) {
-    assert.equal(money(amount, currency), shown);
+    assert.equal(shorten(text, cells, true), shown);
   }
 });
 

@@ -3,12 +3,12 @@ import { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { commandLineBounds } from '@partner-network/common/bounds/common';
 import { type Output, shownJson } from '@partner-network/common/command-line/command';
-import { limitFlag, printNewest, spanConflicts, timeSpan } from '@partner-network/common/command-line/lists';
+import { printNewest, shownFlags, spanConflicts, timeSpan } from '@partner-network/common/command-line/lists';
 import { addedIn, flag, optional, plainText } from '@partner-network/common/command-line/options';
-import { type Column, neverShortened } from '@partner-network/common/command-line/table';
+import type { Columns } from '@partner-network/common/command-line/table';
 import { OperatorError } from '@partner-network/common/errors';
 import { onStop } from '@partner-network/common/process';
-import { counted } from '@partner-network/common/text';
+import { counted, textOf } from '@partner-network/common/text';
 import { lengths } from '@partner-network/contract/limits';
 import { toFollow } from '@partner-network/store/address';
 import type { NumberedEntry, Store } from '@partner-network/store/port';
@@ -44,7 +44,7 @@ export const listAudit = onDatabase({
       'only changes of this key or grant, or of this partner or customer with its keys and grants',
     ),
     ...timeSpan('changes'),
-    limit: limitFlag('changes'),
+    ...shownFlags('changes', '0.1.0'),
     ...addedIn('0.2.0', {
       follow: flag(
         'print changes from now on as they come, one JSON document a line; with --since, from there',
@@ -176,15 +176,12 @@ async function copyToContinue(file: string): Promise<AuditCopy> {
   );
 }
 
-/** On a terminal the last columns are left out first; --json has all. */
-const columns: readonly Column<Entry>[] = [
-  { heading: 'TIME', minCells: neverShortened, cell: ({ at }) => at },
-  {
-    heading: 'ACTOR',
-    cell: ({ actor, actor_name: name }) => (name === undefined ? actor : `${name} (${actor})`),
-  },
-  { heading: 'ACTION', minCells: neverShortened, cell: ({ action }) => action },
-  { heading: 'TARGET', cell: ({ target }) => target },
-  { heading: 'DB USER', cell: ({ db_user = '-' }) => db_user },
-  { heading: 'DETAILS', cell: ({ details }) => JSON.stringify(details) },
+const columns: Columns<Entry> = [
+  ['TIME', ({ at }) => at, 'time'],
+  ['ACTION', ({ action }) => action, 'whole'],
+  ['REASON', ({ details: { reason = '-' } }) => textOf(reason)],
+  ['TARGET', ({ target }) => target, 'id'],
+  ['ACTOR', ({ actor, actor_name: name }) => (name === undefined ? actor : `${name} (${actor})`)],
+  ['DETAILS', ({ details: { reason: _, ...details } }) => JSON.stringify(details)],
+  ['DB USER', ({ db_user = '-' }) => db_user],
 ];

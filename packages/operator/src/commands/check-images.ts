@@ -3,7 +3,7 @@ import type { Output } from '@partner-network/common/command-line/command';
 import { growingJson } from '@partner-network/common/command-line/lists';
 import { flag, required } from '@partner-network/common/command-line/options';
 import { createProgress } from '@partner-network/common/command-line/progress';
-import { table } from '@partner-network/common/command-line/table';
+import { type Columns, table } from '@partner-network/common/command-line/table';
 import { OperatorError } from '@partner-network/common/errors';
 import { counted } from '@partner-network/common/text';
 import { checkBrandImages, type ImageReport } from '../images/check.ts';
@@ -49,18 +49,19 @@ function jsonOf({ errors, ...report }: ImageReport): readonly unknown[] {
   return [report.status === 'ok' ? report : { ...report, errors }];
 }
 
+const columns: Columns<ImageReport> = [
+  ['BRAND', ({ brand_id }) => brand_id, 'id'],
+  ['FAULTS', ({ errors }) => errors.map(({ code }) => code).join(', '), 'state'],
+  ['WHAT TO DO', ({ errors }) => errors.map(({ detail }) => detail).join(' ')],
+  ['HOST', ({ host = '-' }) => host],
+  ['FORMAT', ({ format = '-' }) => format, 'whole'],
+  ['PIXELS', ({ width, height }) => (width === undefined ? '-' : `${width}x${height}`), 'number'],
+  ['BYTES', ({ bytes = '-' }) => String(bytes), 'number'],
+];
+
 type Counts = Readonly<Record<ImageReport['status'], number>>;
 
 function printFaulty({ ok, faulty, without_image }: Counts, shown: ImageReport[], output: Output): void {
-  const columns = {
-    BRAND: (report: ImageReport) => report.brand_id,
-    HOST: ({ host = '' }) => host,
-    FORMAT: ({ format = '' }) => format,
-    PIXELS: ({ width, height }: ImageReport) => (width === undefined ? '' : `${width}x${height}`),
-    BYTES: ({ bytes }: ImageReport) => String(bytes ?? ''),
-    FAULTS: ({ errors }: ImageReport) => errors.map(({ code }) => code).join(', '),
-    'WHAT TO DO': ({ errors }: ImageReport) => errors.map(({ detail }) => detail).join(' '),
-  };
   if (faulty > 0) output.answer(table(shown, columns));
   const more = faulty - shown.length;
   if (more > 0) output.answer(`… and ${more} more faulty images. --json lists all of them.`);

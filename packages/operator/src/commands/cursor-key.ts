@@ -1,7 +1,9 @@
+import { printList, shownFlags } from '@partner-network/common/command-line/lists';
 import { flag } from '@partner-network/common/command-line/options';
+import type { Columns } from '@partner-network/common/command-line/table';
 import { OperatorError } from '@partner-network/common/errors';
 import type { CursorKey, CursorKeyRotation } from '@partner-network/store/port';
-import { changing, listReport, onDatabase } from './database.ts';
+import { changing, onDatabase } from './database.ts';
 
 export const rotateCursorKey = changing('cursor-key rotate', {
   ifFailed: 'Assume that the old cursor keys still work until this command succeeds.',
@@ -19,20 +21,23 @@ export const rotateCursorKey = changing('cursor-key rotate', {
 
 export const listCursorKeys = onDatabase({
   role: 'network_operate',
-  run: async ({ store }) => {
+  options: shownFlags('keys'),
+  run: async ({ store, values, output }) => {
     const keys = (await store.cursorKeys()).map(withoutSecret);
     if (keys.length === 0) {
       throw new OperatorError('There is no cursor key. Create one with "partner-network cursor-key rotate".');
     }
-    return listReport(keys, '', {
-      ID: ({ id }) => String(id),
-      CREATED: ({ created_at }) => created_at,
-      STATUS: ({ status }) => status,
-      'SEALS FROM': ({ seals_from = '-' }) => seals_from,
-      'OPENS UNTIL': ({ opens_until = '-' }) => opens_until,
-    });
+    printList(keys, 'keys', columns, values, output);
   },
 });
+
+const columns: Columns<Omit<CursorKey, 'secret'>> = [
+  ['ID', ({ id }) => String(id), 'whole'],
+  ['STATUS', ({ status }) => status, 'state'],
+  ['SEALS FROM', ({ seals_from = '-' }) => seals_from, 'time'],
+  ['OPENS UNTIL', ({ opens_until = '-' }) => opens_until, 'time'],
+  ['CREATED', ({ created_at }) => created_at, 'time'],
+];
 
 /** The secret is never printed: no person has a use for it. */
 function withoutSecret({ secret: _secret, ...key }: CursorKey): Omit<CursorKey, 'secret'> {

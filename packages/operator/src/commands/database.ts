@@ -20,7 +20,7 @@ import {
 } from '@partner-network/common/command-line/options';
 import type { Syntax } from '@partner-network/common/command-line/parse';
 import { createProgress } from '@partner-network/common/command-line/progress';
-import { type Cells, table } from '@partner-network/common/command-line/table';
+import { shortTime } from '@partner-network/common/command-line/table';
 import { OperatorError } from '@partner-network/common/errors';
 import { isDots } from '@partner-network/common/text';
 import { isPast, normalizeTime } from '@partner-network/common/times';
@@ -102,7 +102,7 @@ export function onDatabase<O extends Options = Record<never, never>>(
       const notYet = definition.notYet?.(values);
       const options = notYet === undefined ? definition.opening?.(values) : toRevoke;
       const forMs = notYet === undefined ? 0 : Number.POSITIVE_INFINITY;
-      const remind = () => output.remark(`${notYet}: ${isLocked}`);
+      const remind = () => output.remark(`${notYet}: ${isLocked}`, 'warning');
       const reminder = notYet === undefined ? undefined : setInterval(remind, commandLineBounds.notYetMs);
       using progress = createProgress(process.stderr, database.engine === 'sqlite' ? 0 : undefined);
       if (definition.longOpening !== undefined) progress.step(definition.longOpening);
@@ -160,11 +160,6 @@ export function expiresAt(what: string): Option<string | undefined> {
   return optional('TIME', read, help);
 }
 
-/** Reports a list as a table; `none` is the sentence for an empty list. */
-export function listReport<R>(value: readonly R[], none: string, cells: Cells<R>): Report {
-  return { value, text: value.length === 0 ? none : table(value, cells) };
-}
-
 /** Waits for a write. If a record exists already, `message` is reported as an error of the operator. */
 export async function explainConflict<Result>(message: string, write: Promise<Result>): Promise<Result> {
   try {
@@ -175,12 +170,20 @@ export async function explainConflict<Result>(message: string, write: Promise<Re
 }
 
 /**
- * Reads whether a partner is disabled, before a change. Returns a function that says after the change that
- * the new key or grant does not work.
+ * Reads, before a change, whether a partner is disabled. Returns a function that says how the change ends:
+ * what is true of a new key or grant now, and the next step. With --json, only the warning is printed.
  */
-export async function disabledRemark(store: Store, partner: string, what: string, output: Output) {
-  const isDisabled = (await store.findPartner(partner))?.disabled_at !== undefined;
-  const remedy = `"partner-network partners enable ${partner}"`;
-  const sentence = `Partner ${partner} is disabled. The ${what} does not work until ${remedy}.`;
-  return () => void (isDisabled && output.remark(sentence));
+export async function endingFor(store: Store, partner: string | undefined, output: Output, isJson: boolean) {
+  const found = partner === undefined ? undefined : await store.findPartner(partner);
+  return (id: string, expiresAt: string | undefined, next: string): string => {
+    if (found?.disabled_at === undefined) return `${worksUntil(id, expiresAt)}\nNext: ${next}`;
+    const remedy = `"partner-network partners enable ${partner}"`;
+    const sentence = `${id} does not work: partner ${partner} is disabled.\nNext: ${remedy}.`;
+    if (isJson) output.remark(sentence, 'warning');
+    return sentence;
+  };
+}
+
+export function worksUntil(id: string, expiresAt: string | undefined): string {
+  return `${id} works until ${expiresAt === undefined ? 'it is revoked' : `${shortTime(expiresAt)} UTC`}.`;
 }

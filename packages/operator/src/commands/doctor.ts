@@ -1,3 +1,4 @@
+import { toned, toneOf } from '@partner-network/common/command-line/color';
 import { command, printReport } from '@partner-network/common/command-line/command';
 import { helpColumns, wrap } from '@partner-network/common/command-line/help';
 import { addedIn, flag } from '@partner-network/common/command-line/options';
@@ -51,5 +52,6 @@ const nameWidth = 11;
 function textOf({ name, status, detail, remedy }: Examined, columns: number): string {
   const start = `${marks[status]} ${name.padEnd(nameWidth)}  `;
   const lines = [detail, remedy ?? []].flat().flatMap((text) => wrap(text, columns - start.length));
-  return printable(start + lines.join(`\n${' '.repeat(start.length)}`));
+  const text = printable(start + lines.join(`\n${' '.repeat(start.length)}`));
+  return toned(toneOf(status), text.slice(0, 1)) + text.slice(1);
 }

@@ -1,5 +1,7 @@
 import { confirm, yes } from '@partner-network/common/command-line/changes';
+import { printList, shownFlags } from '@partner-network/common/command-line/lists';
 import { flag, oneOf, optional, required } from '@partner-network/common/command-line/options';
+import type { Columns } from '@partner-network/common/command-line/table';
 import { ConclusiveError, OperatorError } from '@partner-network/common/errors';
 import { newId } from '@partner-network/common/ids';
 import { counted } from '@partner-network/common/text';
@@ -11,10 +13,9 @@ import { requirePartner } from '../operations/partners.ts';
 import {
   changing,
   customerId,
-  disabledRemark,
+  endingFor,
   expiresAt,
   explainConflict,
-  listReport,
   newIdOf,
   onDatabase,
   partnerId,
@@ -29,16 +30,16 @@ export const createGrant = changing('grants create', {
     'expires-at': expiresAt('the grant'),
   },
   run: async ({ store, values, output, by }) => {
-    const { partner, customer, id = newId('GRANT'), 'expires-at': expiresAt } = values;
+    const { partner, customer, id = newId('GRANT'), 'expires-at': expiresAt, json } = values;
     const wanted = { id, partnerId: partner, customerId: customer, expiresAt };
-    const remarkDisabled = await disabledRemark(store, partner, 'grant', output);
+    const ending = await endingFor(store, partner, output, json);
     const grant = await explainConflict(
       `Customer ${customer} already has a grant ${id}: choose another --id.`,
       operations.createGrant(store, wanted, by),
     );
-    remarkDisabled();
     const what = `partner ${partner} may read the balances of customer ${customer}`;
-    return { value: grant, text: `Created grant ${id}: ${what}.` };
+    const next = `the partner lists them with "partner-network balances list --customer ${customer}".`;
+    return { value: grant, text: `Created grant ${id}: ${what}.\n${ending(id, expiresAt, next)}` };
   },
 });
 
@@ -49,25 +50,29 @@ export const listGrants = onDatabase({
     partner: optional('ID', partnerId, 'only grants of this partner'),
     customer: optional('ID', customerId, 'only grants for this customer'),
     status: optional('STATUS', oneOf(grantStatuses), `only grants with this status: ${statuses}`),
+    ...shownFlags('grants'),
   },
   conflicts: ({ partner, customer }) =>
     partner === undefined && customer === undefined ? ['Pass --partner, --customer or both.'] : [],
-  run: async ({ store, values: { partner, customer, status } }) => {
+  run: async ({ store, values, output }) => {
+    const { partner, customer, status } = values;
     if (partner !== undefined) await requirePartner(store, partner);
     const query = { partnerId: partner, customerId: customer, status, at: toTime(Date.now()) };
     const grants = await operations.listGrants(store, query);
-    return listReport(grants, 'No grants found.', {
-      ID: ({ id }) => id,
-      ...(partner === undefined && { PARTNER: ({ partner_id }) => partner_id }),
-      CUSTOMER: ({ customer_id }) => customer_id,
-      STATUS: operations.grantStatus,
-      EXPIRES: ({ expires_at = '-' }) => expires_at,
-      CREATED: ({ created_at }) => created_at,
-      REVOKED: ({ revoked_at = '-' }) => revoked_at,
-      BY: ({ revoked_by = '-' }) => revoked_by,
-    });
+    printList(grants, 'grants', columns, values, output);
   },
 });
+
+const columns: Columns<operations.ListedGrant> = [
+  ['ID', ({ id }) => id, 'id'],
+  ['STATUS', operations.grantStatus, 'state'],
+  ['CUSTOMER', ({ customer_id }) => customer_id, 'id'],
+  ['PARTNER', ({ partner_id }) => partner_id, 'id'],
+  ['EXPIRES', ({ expires_at = '-' }) => expires_at, 'time'],
+  ['CREATED', ({ created_at }) => created_at, 'time'],
+  ['REVOKED', ({ revoked_at = '-' }) => revoked_at, 'time'],
+  ['BY', ({ revoked_by = '-' }) => revoked_by],
+];
 
 export const revokeGrant = changing('grants revoke', {
   role: 'network_support',
@@ -89,16 +94,19 @@ export const revokeGrant = changing('grants revoke', {
     return all && customer === undefined ? ['--all needs --customer.'] : [];
   },
   run: async ({ store, values: { customer, all }, words: [id = ''], by }) => {
+    const nextFor = (customer: string) =>
+      `\nNext: see who read the balances with "partner-network receipts list --customer ${customer}".`;
     if (all) {
       const revoked = await store.revokeGrants(customer!, toTime(Date.now()), by);
       if (revoked.length === 0) return { value: [], text: `Customer ${customer} has no active grants.` };
-      return { value: revoked, text: `Revoked ${counted(revoked.length, 'grant')}. ${takesEffect}` };
+      const text = `Revoked ${counted(revoked.length, 'grant')}. ${takesEffect}${nextFor(customer!)}`;
+      return { value: revoked, text };
     }
     const { customer_id } = await requireGrant(store, id, customer);
     const grant = await operations.revokeGrant(store, customer_id, id, by);
     const text =
       grant.status === 'REVOKED'
-        ? `Grant ${id} is revoked. ${takesEffect}`
+        ? `Grant ${id} is revoked. ${takesEffect}${nextFor(customer_id)}`
         : `Grant ${id} is ${grant.status}, which is final: it does not work, and nothing was changed.`;
     return { value: grant, text };
   },

@@ -1,5 +1,6 @@
 import { text as textOf } from 'node:stream/consumers';
 import type { Command, Report } from '@partner-network/common/command-line/command';
+import { printList, shownFlags } from '@partner-network/common/command-line/lists';
 import {
   addedIn,
   defaulted,
@@ -10,7 +11,7 @@ import {
   repeated,
   required,
 } from '@partner-network/common/command-line/options';
-import type { Cells } from '@partner-network/common/command-line/table';
+import type { Columns } from '@partner-network/common/command-line/table';
 import { OperatorError } from '@partner-network/common/errors';
 import { newId } from '@partner-network/common/ids';
 import { toTime } from '@partner-network/common/times';
@@ -18,18 +19,18 @@ import { lengths, overlapSeconds } from '@partner-network/contract/limits';
 import { adminRoles, scopes } from '@partner-network/contract/permissions';
 import { capitalized } from '@partner-network/contract/sentence';
 import { digestOfKey, environmentOfAdminKey, environmentOfKey } from '@partner-network/service/auth';
-import type { AnyKey, Store } from '@partner-network/store/port';
+import type { AdminKey, AnyKey, ApiKey, Store } from '@partner-network/store/port';
 import * as operations from '../operations/keys.ts';
 import { adminKeys, apiKeys, type KeyKind } from '../operations/keys.ts';
 import { requirePartner } from '../operations/partners.ts';
 import {
   changing,
-  disabledRemark,
+  endingFor,
   expiresAt,
-  listReport,
   onDatabase,
   partnerId,
   takesEffect,
+  worksUntil,
 } from './database.ts';
 import { bytesOf, standardInput } from './import/input.ts';
 
@@ -40,28 +41,30 @@ export const createKey = changing('keys create', {
     name: optional('NAME', plainText(lengths.partnerName), 'name of the key, to recognize it'),
     'expires-at': expiresAt('the key'),
   },
-  run: async ({ store, values: { partner, scope, name, 'expires-at': expiresAt }, output, by }) => {
-    const remarkDisabled = await disabledRemark(store, partner, 'key', output);
+  run: async ({ store, values, output, by }) => {
+    const { partner, scope, name, 'expires-at': expiresAt, json } = values;
+    const ending = await endingFor(store, partner, output, json);
     const wanted = { id: newId('KEY'), partnerId: partner, scopes: scope, name, expiresAt };
     const { key, secret } = await operations.createKey(store, wanted, by);
-    remarkDisabled();
-    return issued(apiKeys, store, secret, key);
+    return issued(apiKeys, store, secret, key, ending);
   },
 });
 
 export const listKeys = onDatabase({
-  options: { partner: optional('ID', partnerId, 'only keys of this partner') },
-  run: async ({ store, values: { partner } }) => {
+  options: {
+    partner: optional('ID', partnerId, 'only keys of this partner'),
+    ...shownFlags('keys'),
+  },
+  run: async ({ store, values, output }) => {
+    const { partner } = values;
     if (partner !== undefined) await requirePartner(store, partner);
     const keys = await described(store, apiKeys, await store.listKeys(partner));
     const none = partner === undefined ? 'There are no keys.' : `Partner ${partner} has no keys.`;
-    return listReport(keys, none, {
-      ID: ({ id }) => id,
-      ...(partner === undefined && { PARTNER: ({ partner_id }) => partner_id }),
-      KEY: ({ masked_key }) => masked_key,
-      SCOPES: (key) => key.scopes.join(' '),
-      ...lastCells,
-    });
+    const columns = columnsOf<Described<ApiKey>>([
+      ['PARTNER', ({ partner_id }) => partner_id, 'id'],
+      ['SCOPES', ({ scopes }) => scopes.join(' ')],
+    ]);
+    printList(keys, 'keys', columns, values, output, none);
   },
 });
 
@@ -84,32 +87,24 @@ export const findKey = onDatabase({
       );
     }
     const digest = digestOfKey(text);
-    const found = await (ofPartner === undefined ? ownerOfAdminKey : ownerOfKey)(store, digest);
+    const ofAdmin = ofPartner === undefined ? await store.findAdminKey(digest) : undefined;
+    const found = ofAdmin ?? (await store.findKey(digest));
     if (found === undefined)
       throw new OperatorError('This database does not have this key. Check --database.');
-    const { kind, id, owner } = found;
-    const [key] = await described<AnyKey>(store, kind, [await kind.require(store, id)]);
+    const { id } = found;
+    const kind: KeyKind<AnyKey> = 'role' in found ? adminKeys : apiKeys;
+    const isDisabled = 'isPartnerDisabled' in found && found.isPartnerDisabled;
+    const owner =
+      'role' in found
+        ? `This is the administrative key ${id} with the role ${found.role}.`
+        : `Key ${id} belongs to partner ${found.partnerId}${isDisabled ? ', which is disabled' : ''}.`;
+    const [key] = await described(store, kind, [await kind.require(store, id)]);
     const { status, last_used_at = 'never', created_at, created_by = 'an older version' } = key!;
     const state = `It is ${status}. Last use: ${last_used_at}. Created ${created_at} by ${created_by}.`;
     const remedy = `\nRevoke it with "partner-network ${kind.group} revoke ${id}".`;
     return { value: key, text: `${owner}\n${state}${status === 'active' ? remedy : ''}` };
   },
 });
-
-async function ownerOfKey(store: Store, digest: Uint8Array) {
-  const found = await store.findKey(digest);
-  if (found === undefined) return undefined;
-  const { id, partnerId, isPartnerDisabled } = found;
-  const disabled = isPartnerDisabled ? ', which is disabled' : '';
-  return { kind: apiKeys, id, owner: `Key ${id} belongs to partner ${partnerId}${disabled}.` };
-}
-
-async function ownerOfAdminKey(store: Store, digest: Uint8Array) {
-  const found = await store.findAdminKey(digest);
-  if (found === undefined) return undefined;
-  const { id, role } = found;
-  return { kind: adminKeys, id, owner: `This is the administrative key ${id} with the role ${role}.` };
-}
 
 export const revokeKey = revoking(apiKeys, 'KEY_ID');
 export const rotateKey = rotating(apiKeys, 'KEY_ID', '0.1.0');
@@ -120,24 +115,21 @@ export const createAdminKey = changing('admin-keys create', {
     role: required('ROLE', oneOf(adminRoles), `what the key may do: ${adminRoles.join(', ')}`),
     'expires-at': expiresAt('the key'),
   }),
-  run: async ({ store, values: { name, role, 'expires-at': expires_at }, by }) => {
+  run: async ({ store, values: { name, role, 'expires-at': expires_at, json }, output, by }) => {
     const { secret, last_four, digest } = operations.newSecret(adminKeys, store);
     const id = newId(adminKeys.idPrefix);
     const key = { id, name, role, last_four, created_at: toTime(Date.now()), expires_at };
     await store.createAdminKey(key, digest, by);
-    return issued(adminKeys, store, secret, key);
+    return issued(adminKeys, store, secret, key, await endingFor(store, undefined, output, json));
   },
 });
 
 export const listAdminKeys = onDatabase({
-  run: async ({ store }) => {
+  options: shownFlags('keys'),
+  run: async ({ store, values, output }) => {
     const keys = await described(store, adminKeys, await store.listAdminKeys());
-    return listReport(keys, 'There are no administrative keys.', {
-      ID: ({ id }) => id,
-      KEY: ({ masked_key }) => masked_key,
-      ROLE: ({ role }) => role,
-      ...lastCells,
-    });
+    const columns = columnsOf<Described<AdminKey>>([['ROLE', ({ role }) => role, 'whole']]);
+    printList(keys, 'keys', columns, values, output, 'There are no administrative keys.');
   },
 });
 
@@ -146,16 +138,19 @@ export const rotateAdminKey = rotating(adminKeys, 'ID', '0.2.0');
 
 /** Reports a new key. Its text is printed only this once. */
 function issued<Key extends AnyKey>(
-  { noun, shown }: KeyKind<Key>,
+  { group, noun, shown }: KeyKind<Key>,
   { environment }: Store,
   secret: string,
   key: Key,
-  rest = '.',
+  ending: Awaited<ReturnType<typeof endingFor>>,
+  ofOld = '',
 ): Report {
   const shownOnce = 'Copy the key now: it is shown only once. The database stores only its digest.';
+  const next = `use the key. LAST USED in "partner-network ${group} list" shows when it is in use.`;
+  const end = ending(key.id, key.expires_at, next);
   return {
     value: { id: key.id, key: secret, ...shown(key), environment, expires_at: key.expires_at },
-    text: `${secret}\n\nCreated ${noun} ${key.id}${rest} ${shownOnce}`,
+    text: `${secret}\n\nCreated ${noun} ${key.id}. ${shownOnce}\n${ofOld}${end}`,
   };
 }
 
@@ -169,7 +164,9 @@ function revoking<Key extends AnyKey>(kind: KeyKind<Key>, argument: string): Com
     run: async ({ store, words: [id = ''], by }) => {
       const [shown] = await described(store, kind, [await operations.revoke(kind, store, id, by)]);
       const { last_used_at: _, ...key } = shown!;
-      return { value: key, text: `${capitalized(noun)} ${id} is revoked. ${takesEffect}` };
+      const revoked = `${capitalized(noun)} ${id} is revoked. ${takesEffect}`;
+      const uses = kind.group === 'keys' ? `receipts list --key ${id}` : `audit list --actor admin-key:${id}`;
+      return { value: key, text: `${revoked}\nNext: see its uses with "partner-network ${uses}".` };
     },
   });
 }
@@ -198,18 +195,16 @@ function rotating<Key extends AnyKey>(kind: KeyKind<Key>, argument: string, sinc
     }),
     run: async ({ store, values, words: [id = ''], output, by }) => {
       const replaced = await kind.require(store, id);
-      const partner = 'partner_id' in replaced ? (replaced.partner_id as string) : '';
-      const remarkDisabled = await disabledRemark(store, partner, 'new key', output);
+      const partner = 'partner_id' in replaced ? (replaced.partner_id as string) : undefined;
+      const ending = await endingFor(store, partner, output, values.json);
       const replacement = {
         id: newId(kind.idPrefix),
         overlapMs: values.overlap,
         expiresAt: values['expires-at'],
       };
       const { key, old, secret } = await operations.rotate(kind, store, id, replacement, by);
-      remarkDisabled();
-      const life = key.expires_at === undefined ? 'never expires' : `expires ${key.expires_at}`;
-      const end = old.revoked_at === undefined ? `expires ${old.expires_at}` : 'is revoked';
-      return issued(kind, store, secret, key, `, which ${life}. The old key ${id} ${end}.`);
+      const ofOld = old.revoked_at === undefined ? worksUntil(id, old.expires_at) : `${id} is revoked.`;
+      return issued(kind, store, secret, key, ending, `${ofOld}\n`);
     },
   });
 }
@@ -234,12 +229,19 @@ async function described<Key extends AnyKey>(
   });
 }
 
-/** The last columns of a list of keys. */
-const lastCells: Cells<AnyKey & { status: string; last_used_at: string | undefined }> = {
-  STATUS: ({ status }) => status,
-  EXPIRES: ({ expires_at = '-' }) => expires_at,
-  'LAST USED': ({ last_used_at = '-' }) => last_used_at,
-  CREATED: ({ created_at }) => created_at,
-  'CREATED BY': ({ created_by = '-' }) => created_by,
-  NAME: ({ name = '-' }) => name,
-};
+type Described<Key extends AnyKey> = Awaited<ReturnType<typeof described<Key>>>[number];
+
+/** The columns of all keys around those of one kind. */
+function columnsOf<Key extends Described<AnyKey>>(own: Columns<Key>): Columns<Key> {
+  return [
+    ['ID', ({ id }) => id, 'id'],
+    ['STATUS', ({ status }) => status, 'state'],
+    ...own,
+    ['LAST USED', ({ last_used_at = '-' }) => last_used_at, 'time'],
+    ['EXPIRES', ({ expires_at = '-' }) => expires_at, 'time'],
+    ['NAME', ({ name = '-' }) => name],
+    ['KEY', ({ masked_key }) => masked_key, 'whole'],
+    ['CREATED', ({ created_at }) => created_at, 'time'],
+    ['CREATED BY', ({ created_by = '-' }) => created_by],
+  ];
+}

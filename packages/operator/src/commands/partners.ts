@@ -1,4 +1,5 @@
 import type { Command } from '@partner-network/common/command-line/command';
+import { printList, shownFlags } from '@partner-network/common/command-line/lists';
 import {
   addedIn,
   optional,
@@ -8,12 +9,14 @@ import {
   required,
   wholeNumber,
 } from '@partner-network/common/command-line/options';
+import type { Columns } from '@partner-network/common/command-line/table';
 import { newId } from '@partner-network/common/ids';
 import { lengths, ratePerSecond } from '@partner-network/contract/limits';
 import type { ListingName } from '@partner-network/contract/operations';
 import { toCreate } from '@partner-network/store/address';
+import type { Partner } from '@partner-network/store/port';
 import * as operations from '../operations/partners.ts';
-import { changing, explainConflict, listReport, newIdOf, onDatabase, takesEffect } from './database.ts';
+import { changing, explainConflict, newIdOf, onDatabase, takesEffect } from './database.ts';
 
 const partnerName: Reader<string> = (text) =>
   text.trim() === '' ? new Problem('must not be blank.') : plainText(lengths.partnerName)(text);
@@ -29,25 +32,35 @@ export const createPartner = changing('partners create', {
       `Partner ${id} already exists: choose another --id.`,
       operations.createPartner(store, id, name, by),
     );
-    return { value: partner, text: `Created partner ${id} (${name}).` };
+    const next = `"partner-network keys create --partner ${id} --scope BRANDS_READ"`;
+    return {
+      value: partner,
+      text: `Created partner ${id} (${name}). It is enabled and has no key.\nNext: ${next}.`,
+    };
   },
 });
 
 export const listPartners = onDatabase({
-  run: async ({ store }) => {
+  options: shownFlags('partners'),
+  run: async ({ store, values, output }) => {
     const none = 'There are no partners. Create one with "partner-network partners create --name NAME".';
-    return listReport(await store.listPartners(), none, {
-      ID: ({ id }) => id,
-      NAME: ({ name }) => name,
-      CREATED: ({ created_at }) => created_at,
-      LIMITS: (partner) => (partner.limits === undefined ? 'default' : operations.limitsInWords(partner)),
-      STATUS: ({ disabled_at }) => (disabled_at === undefined ? 'enabled' : `disabled ${disabled_at}`),
-    });
+    printList(await store.listPartners(), 'partners', columns, values, output, none);
   },
 });
 
+const columns: Columns<Partner> = [
+  ['ID', ({ id }) => id, 'id'],
+  ['NAME', ({ name }) => name],
+  ['STATUS', ({ disabled_at }) => (disabled_at === undefined ? 'enabled' : 'disabled'), 'state'],
+  ['LIMITS', (one) => (one.limits === undefined ? 'default' : operations.limitsInWords(one))],
+  ['CREATED', ({ created_at }) => created_at, 'time'],
+  ['DISABLED', ({ disabled_at = '-' }) => disabled_at, 'time'],
+];
+
 function switching(isDisabled: boolean): Command {
-  const state = isDisabled ? 'disabled' : 'enabled';
+  const [state, next] = isDisabled
+    ? ['disabled', 'accept its keys again with "partner-network partners enable']
+    : ['enabled', 'see which keys work with "partner-network keys list --partner'];
   return changing(isDisabled ? 'partners disable' : 'partners enable', {
     role: isDisabled ? 'network_support' : 'network_operate',
     ...(isDisabled && {
@@ -59,7 +72,7 @@ function switching(isDisabled: boolean): Command {
     arguments: [{ name: 'ID', help: 'id of the partner' }],
     run: async ({ store, words: [id = ''], by }) => ({
       value: await operations.switchPartner(store, id, isDisabled, by),
-      text: `Partner ${id} is ${state}. ${takesEffect}`,
+      text: `Partner ${id} is ${state}. ${takesEffect}\nNext: ${next} ${id}".`,
     }),
   });
 }
@@ -81,7 +94,9 @@ export const limitPartner = changing('partners limit', {
     const given = { ...(brands !== undefined && { brands }), ...(balances !== undefined && { balances }) };
     const partner = await operations.limitPartner(store, id, given, by);
     const limits = operations.limitsInWords(partner);
-    return { value: partner, text: `Partner ${id} has these limits a second: ${limits}. ${takesEffect}` };
+    const next = `PEAK in "partner-network usage list --partner ${id}" shows how much of it is used.`;
+    const text = `Partner ${id} has these limits a second: ${limits}. ${takesEffect}\nNext: ${next}`;
+    return { value: partner, text };
   },
 });
 
@@ -92,6 +107,7 @@ export const renamePartner = changing('partners rename', {
   ],
   run: async ({ store, words: [id = '', name = ''], by }) => {
     const partner = await operations.renamePartner(store, id, name, by);
-    return { value: partner, text: `Partner ${id} has the name ${name}.` };
+    const next = 'see all names with "partner-network partners list".';
+    return { value: partner, text: `Partner ${id} has the name ${name}.\nNext: ${next}` };
   },
 });

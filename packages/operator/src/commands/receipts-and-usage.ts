@@ -1,7 +1,7 @@
 import { receiptsBounds } from '@partner-network/common/bounds/service';
 import { confirm, yes } from '@partner-network/common/command-line/changes';
 import type { Command } from '@partner-network/common/command-line/command';
-import { limitFlag, printNewest, spanConflicts, timeSpan } from '@partner-network/common/command-line/lists';
+import { printNewest, shownFlags, spanConflicts, timeSpan } from '@partner-network/common/command-line/lists';
 import {
   addedIn,
   defaulted,
@@ -13,7 +13,7 @@ import {
   plainText,
   required,
 } from '@partner-network/common/command-line/options';
-import { type Column, issuedIdCells, neverShortened } from '@partner-network/common/command-line/table';
+import type { Columns } from '@partner-network/common/command-line/table';
 import { isRequestId } from '@partner-network/common/ids';
 import { counted } from '@partner-network/common/text';
 import { toTime } from '@partner-network/common/times';
@@ -48,7 +48,7 @@ export const listReceipts = onDatabase({
     }),
     outcome: optional('CODE', outcome, 'only requests with this outcome: GRANTED or an error code'),
     ...timeSpan('requests'),
-    limit: limitFlag('receipts'),
+    ...shownFlags('receipts', '0.1.0'),
   },
   conflicts: spanConflicts,
   run: async ({ store, values, output }) => {
@@ -69,28 +69,29 @@ export const listReceipts = onDatabase({
   },
 });
 
-/** On a terminal the last columns are left out first; --json has all. */
-const receiptColumns: readonly Column<Receipt>[] = [
-  { heading: 'TIME', minCells: neverShortened, cell: ({ at }) => at },
-  { heading: 'PARTNER', cell: ({ partner_id }) => partner_id },
-  { heading: 'CUSTOMER', cell: ({ customer_id = '-' }) => customer_id },
-  { heading: 'OUTCOME', minCells: neverShortened, cell: ({ outcome }) => outcome },
-  { heading: 'OPERATION', minCells: neverShortened, cell: ({ operation }) => operation },
-  { heading: 'REQUEST ID', minCells: issuedIdCells, cell: ({ request_id }) => request_id },
-  { heading: 'KEY', minCells: issuedIdCells, cell: ({ key_id }) => key_id },
-  { heading: 'GRANT', minCells: issuedIdCells, cell: ({ grant_id = '-' }) => grant_id },
+const receiptColumns: Columns<Receipt> = [
+  ['TIME', ({ at }) => at, 'time'],
+  ['OUTCOME', ({ outcome }) => outcome, 'state'],
+  ['PARTNER', ({ partner_id }) => partner_id, 'id'],
+  ['CUSTOMER', ({ customer_id = '-' }) => customer_id, 'id'],
+  ['OPERATION', ({ operation }) => operation, 'whole'],
+  ['REQUEST ID', ({ request_id }) => request_id, 'id'],
+  ['KEY', ({ key_id }) => key_id, 'id'],
+  ['GRANT', ({ grant_id = '-' }) => grant_id, 'id'],
 ];
 
 export const pruneReceipts = pruning('receipts prune', '0.1.0', 'receipts', 'receipt');
 
 export const listUsage = onDatabase({
-  options: addedIn('0.2.0', {
-    partner: optional('ID', partnerId, 'only answers to this partner'),
-    key: optional('ID', plainText(lengths.keyId), 'only answers to this key'),
-    by: defaulted('UNIT', oneOf(['hour', 'day']), 'hour', 'count whole hours or whole days of UTC'),
-    ...timeSpan('hours or days', 'that end after', 'that begin before'),
-    limit: limitFlag('counts'),
-  }),
+  options: {
+    ...addedIn('0.2.0', {
+      partner: optional('ID', partnerId, 'only answers to this partner'),
+      key: optional('ID', plainText(lengths.keyId), 'only answers to this key'),
+      by: defaulted('UNIT', oneOf(['hour', 'day']), 'hour', 'count whole hours or whole days of UTC'),
+      ...timeSpan('hours or days', 'that end after', 'that begin before'),
+    }),
+    ...shownFlags('counts', '0.2.0'),
+  },
   conflicts: spanConflicts,
   run: async ({ store, values, output }) => {
     const { key, by, since, until } = values;
@@ -101,15 +102,15 @@ export const listUsage = onDatabase({
   },
 });
 
-const usageColumns: readonly Column<UsageCount>[] = [
-  { heading: 'FROM', minCells: neverShortened, cell: ({ from }) => from },
-  { heading: 'PARTNER', cell: ({ partner_id }) => partner_id },
-  { heading: 'KEY', minCells: issuedIdCells, cell: ({ key_id }) => key_id },
-  { heading: 'OPERATION', minCells: neverShortened, cell: ({ operation }) => operation },
-  { heading: 'CODE', minCells: neverShortened, cell: ({ code }) => code },
-  { heading: 'COUNT', minCells: neverShortened, cell: ({ count }) => String(count) },
-  { heading: 'PEAK', minCells: neverShortened, cell: ({ peak = '-' }) => String(peak) },
-  { heading: 'SLOWEST MS', minCells: neverShortened, cell: ({ slowest_ms = '-' }) => String(slowest_ms) },
+const usageColumns: Columns<UsageCount> = [
+  ['FROM', ({ from }) => from, 'time'],
+  ['CODE', ({ code }) => code, 'state'],
+  ['COUNT', ({ count }) => String(count), 'number'],
+  ['PARTNER', ({ partner_id }) => partner_id, 'id'],
+  ['OPERATION', ({ operation }) => operation, 'whole'],
+  ['KEY', ({ key_id }) => key_id, 'id'],
+  ['PEAK', ({ peak = '-' }) => String(peak), 'number'],
+  ['SLOWEST MS', ({ slowest_ms = '-' }) => String(slowest_ms), 'number'],
 ];
 
 export const pruneUsage = pruning('usage prune', '0.2.0', 'usage', 'count');

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { hostname, userInfo } from 'node:os';
 import { test } from 'node:test';
+import { stripVTControlCharacters } from 'node:util';
 import { receiptAt } from '../../../store/test/suite/receipts.ts';
 import { pluck } from '../../../testkit/fixtures/pluck.ts';
 import { commandLine, run, start, withPartners } from '../../../testkit/fixtures/run.ts';
@@ -83,10 +84,10 @@ test('the actor is the flag or the variable; a list is filtered by the flag alon
   assert.deepEqual(await list('--action', 'partners enable', '--target', 'acme'), [enabled]);
   assert.deepEqual(await list('--until', '1h'), []);
   const { stdout } = await line.run('audit list --actor deploy');
-  const row = '\\S+ +deploy +partners disable +acme +- +\\{"reason":"ticket"\\}';
-  assert.match(stdout, new RegExp(`^TIME +ACTOR +ACTION +TARGET +DB USER +DETAILS\n${row}\n$`));
+  const row = '\\S+ +partners disable +ticket +acme +deploy +\\{\\} +-';
+  assert.match(stdout, new RegExp(`^TIME +ACTION +REASON +TARGET +ACTOR +DETAILS +DB USER\n${row}\n$`));
   const more = await line.run('audit list --limit 2');
-  assert.match(more.stderr, /^There are more changes: raise --limit \(now 2\)/);
+  assert.match(more.stderr, /^There are more changes\. --all shows all/);
 });
 
 test('says that a list from a time in the future is empty, and why', async (t) => {
@@ -128,7 +129,7 @@ test('asks on a terminal before it erases, and erases only after a yes', needsTe
   for (const keys of ['\r', '\u0003']) {
     const { status, shown } = await answered(keys);
     assert.equal(status, 1, shown);
-    assert.match(shown, /Nothing was changed\.\n$/);
+    assert.match(stripVTControlCharacters(shown), /Nothing was changed\.\n$/);
   }
   const { status, shown } = await answered('y\r');
   assert.deepEqual([status, /Erased customer alice/.test(shown)], [0, true], shown);
@@ -184,5 +185,5 @@ test('shows the login of the database that wrote an entry', async (t) => {
   const { rows } = await owner.query(`insert into audit_log (at, actor, action, target, details)
     values (now(), 'eve', 'test', 'acme', '{}') returning db_user`);
   const { stdout } = await run(`audit list --environment sandbox --database ${url}`);
-  assert.match(stdout, new RegExp(`^TIME .*\\n\\S+ +eve +test +acme +${rows[0].db_user} +\\{\\}\\n$`));
+  assert.match(stdout, new RegExp(`^TIME .*\\n\\S+ +test +- +acme +eve +\\{\\} +${rows[0].db_user}\\n$`));
 });

@@ -44,11 +44,12 @@ test('lists faulty images and what to do about them, sums up, and fails', async 
   assert.deepEqual(
     stdout.split('\n').map((row) => row.replace(/ {2,}/g, ' | ')),
     [
-      'BRAND | HOST | FORMAT | PIXELS | BYTES | FAULTS | WHAT TO DO',
-      `b1001 | 127.0.0.1 | png | 300x100 | ${bytes} | NOT_SQUARE, TOO_SMALL | ` +
-        'Crop the image to a square: it is 300 pixels wide and 100 pixels high. Use a larger image: it must have at least 256x256 pixels.',
-      'b1002 | 127.0.0.1 | BAD_STATUS | ' +
-        'Correct the URL or fix 127.0.0.1: it answers with status 404 instead of 200.',
+      'BRAND | FAULTS | WHAT TO DO | HOST | FORMAT | PIXELS | BYTES',
+      'b1001 | NOT_SQUARE, TOO_SMALL | ' +
+        'Crop the image to a square: it is 300 pixels wide and 100 pixels high. ' +
+        `Use a larger image: it must have at least 256x256 pixels. | 127.0.0.1 | png | 300x100 | ${bytes}`,
+      'b1002 | BAD_STATUS | Correct the URL or fix 127.0.0.1: it answers with status 404 instead of 200. | ' +
+        '127.0.0.1 | - | - | -',
       '5 brands: 2 valid, 2 faulty, 1 without an image.',
       '',
     ],

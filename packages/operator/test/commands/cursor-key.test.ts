@@ -43,7 +43,7 @@ test('rotates the cursor key, and lists the keys without secrets', async (t) => 
   const { stdout } = await line.run(list);
   assert.match(
     stdout,
-    /^ID +CREATED +STATUS +SEALS FROM +OPENS UNTIL\n0 +\S+ +sealing +- +\S+Z\n1 +\S+ +waiting +\S+Z +-\n$/,
+    /^ID +STATUS +SEALS FROM +OPENS UNTIL +CREATED\n1 +waiting +\S+Z +- +\S+\n0 +sealing +- +\S+Z +\S+\n$/,
   );
 });
 

@@ -31,7 +31,10 @@ test('disables and enables a partner, and disabling twice keeps the time of the 
   assert.deepEqual(await line.json('partners disable acme'), disabled);
   assert.deepEqual(await line.json('partners list'), [disabled]);
   const { stdout, stderr } = await line.run('partners list');
-  assert.match(stdout, /^ID +NAME +CREATED +LIMITS +STATUS\nacme +Acme +\S+ +default +disabled \S+\n$/);
+  assert.match(
+    stdout,
+    /^ID +NAME +STATUS +LIMITS +CREATED +DISABLED\nacme +Acme +disabled +default +\S+Z +\S+Z\n$/,
+  );
   assert.equal(stderr, '');
   for (const _ of ['first', 'again']) assert.deepEqual(await line.json('partners enable acme'), created);
 });
@@ -54,7 +57,7 @@ test("sets and removes a partner's own limits; a flag that is not given changes 
   ] as const) {
     assert.deepEqual(await line.json(`partners limit acme ${flags}`), { ...created, limits });
   }
-  assert.match((await line.run('partners list')).stdout, / brands default, balances 10000 +enabled\n$/);
+  assert.match((await line.run('partners list')).stdout, / enabled +brands default, balances 10000 /);
   const { stdout } = await line.run('partners limit acme --balances default --brands 1');
   assert.match(
     stdout,
@@ -100,14 +103,20 @@ test('says that a new key or grant of a disabled partner does not work', async (
   const create = ['keys', 'create', '--partner', 'acme', '--scope', 'BRANDS_READ', '--json'];
   const { stdout } = await line.run(create);
   await line.run('partners disable acme');
-  for (const [what, words] of Object.entries({
-    key: create,
-    'new key': ['keys', 'rotate', JSON.parse(stdout).id, '--json'],
-    grant: ['grants', 'create', '--partner', 'acme', '--customer', 'alice', '--json'],
-  })) {
-    const { status, stderr } = await line.run(words);
-    const remedy = '"partner-network partners enable acme"';
-    const sentence = `Partner acme is disabled. The ${what} does not work until ${remedy}.\n`;
+  const remedy = 'Next: "partner-network partners enable acme".\n';
+  for (const words of [
+    create,
+    ['keys', 'rotate', JSON.parse(stdout).id, '--json'],
+    ['grants', 'create', '--partner', 'acme', '--customer', 'alice', '--json'],
+  ]) {
+    const { status, stdout, stderr } = await line.run(words);
+    const sentence = `${JSON.parse(stdout).id} does not work: partner acme is disabled.\n${remedy}`;
     assert.deepEqual([status, stderr], [0, sentence]);
   }
+  const shown = await line.run(create.filter((word) => word !== '--json'));
+  assert.match(
+    shown.stdout,
+    /\nKEY_\w+ does not work: partner acme is disabled\.\nNext: .* enable acme"\.\n$/,
+  );
+  assert.equal(shown.stderr, '');
 });

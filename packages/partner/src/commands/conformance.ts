@@ -14,7 +14,6 @@ import {
   variableOnly,
 } from '@partner-network/common/command-line/options';
 import { createProgress } from '@partner-network/common/command-line/progress';
-import { type JunitCase, junitXml, writeReport } from '@partner-network/common/command-line/reports';
 import { table } from '@partner-network/common/command-line/table';
 import { OperatorError } from '@partner-network/common/errors';
 import { counted, echo } from '@partner-network/common/text';
@@ -24,6 +23,7 @@ import { type Supplied, type Variable, variables } from '../conformance/probe.ts
 import { type CaseResult, failureOf, htmlOf } from '../conformance/report.ts';
 import { allCases, casesOf, runCases } from '../conformance/run.ts';
 import { Untestable } from '../conformance/send.ts';
+import { type JunitCase, junitXml, writeReport } from '../reports.ts';
 import { type Address, apiKey, foreignAnswer, keyVariable, tooLate, whyNoAnswer } from './call.ts';
 
 const file = plainText(commandLineBounds.pathCharacters);
@@ -147,12 +147,12 @@ function countsOf(results: readonly CaseResult[]): string {
 
 /** A table, and then each failure in full. */
 function textOf(results: readonly CaseResult[]): string {
-  const shown = table(results, {
-    SECTION: ({ section }) => section,
-    RESULT: ({ status }) => status,
-    CASE: ({ id }) => id,
-    PROMISE: ({ title, variable }) => (variable === undefined ? title : `${title} (needs ${variable})`),
-  });
+  const shown = table(results, [
+    ['SECTION', ({ section }) => section, 'whole'],
+    ['RESULT', ({ status }) => status, 'state'],
+    ['CASE', ({ id }) => id, 'whole'],
+    ['PROMISE', ({ title, variable }) => (variable === undefined ? title : `${title} (needs ${variable})`)],
+  ]);
   const failures = results
     .filter(({ expected }) => expected !== undefined)
     .map((result) => {

@@ -12,17 +12,11 @@ import {
   type Values,
 } from '@partner-network/common/command-line/options';
 import { createProgress } from '@partner-network/common/command-line/progress';
-import {
-  type Column,
-  growingTable,
-  issuedIdCells,
-  money,
-  neverShortened,
-  shortTime,
-} from '@partner-network/common/command-line/table';
+import { type Columns, growingTable } from '@partner-network/common/command-line/table';
 import { lengths, pageSize } from '@partner-network/contract/limits';
 import { filtersOf, type ListingName, listingByName } from '@partner-network/contract/operations';
 import { balanceSchema } from '@partner-network/contract/records';
+import { money } from '../money.ts';
 import { callOptions, explained, keyVariable } from './call.ts';
 
 type Query = Readonly<Record<string, string | number | undefined>>;
@@ -34,7 +28,7 @@ type Page<R> = { readonly [Name in ListingName]?: readonly R[] } & { readonly cu
 function listCommand<R>(
   name: ListingName,
   filters: Options,
-  columns: readonly Column<R>[],
+  columns: Columns<R>,
   flags: Readonly<Record<string, string>> = {},
 ): Command {
   const options: Options & typeof callOptions = { ...filters, ...callOptions };
@@ -59,7 +53,8 @@ function listCommand<R>(
     const network = new PartnerNetwork({ apiKey: apiKey!, baseUrl: address.url, onRequest, onResponse });
     const list = network[name].list(query as never) as unknown as PageList<Page<R>, R>;
     const document = growingJson(output.write, `{"${name}":[`);
-    const linesOf = isTTY ? growingTable(columns, process.stdout) : jsonLines;
+    const { rows, note } = growingTable(columns);
+    const linesOf = isTTY ? rows : jsonLines;
     let count = 0;
     let last: Page<R> | undefined;
     try {
@@ -74,13 +69,13 @@ function listCommand<R>(
       progress.clear();
       await document.cut();
       if (last !== undefined)
-        output.remark('The output is incomplete: not all pages arrived. Run the command again.');
+        output.remark('The output is incomplete: not all pages arrived. Run the command again.', 'warning');
       throw explained(error, address, flagOf);
     }
     const cursor = last?.cursor;
     if (json) return document.end(cursor === undefined ? ']}' : `],"cursor":${jsonText(cursor)}}`);
     const total = `${count.toLocaleString('en-US')} ${count === 1 ? name.slice(0, -1) : name}`;
-    if (isTTY) await output.write(count === 0 ? `No ${name}.\n` : `\n${total}.\n`);
+    if (isTTY) await output.write(count === 0 ? `No ${name}.\n` : `\n${total}.\n${note()}`);
     // On standard error, so that the reader of a pipe does not take one page for all records.
     const more = `There are more ${name}. --all lists every page, and --json prints the next cursor.`;
     if (cursor !== undefined) output.remark(more);
@@ -114,21 +109,15 @@ function curlLine(address: string, parameters: Query): string {
   return `curl -H "Authorization: Bearer $${keyVariable}" '${url.replaceAll("'", "'\\''")}'`;
 }
 
-const updated = {
-  heading: 'UPDATED (UTC)',
-  minCells: neverShortened,
-  cell: ({ updated_at }: { readonly updated_at?: string }) => shortTime(updated_at),
-};
-
 export const listBrands = listCommand<Brand>(
   'brands',
   { 'reference-id': optional('ID', plainText(lengths.referenceId), 'only brands with this reference_id') },
   [
-    { heading: 'NAME', cell: ({ name }) => name },
-    { heading: 'REFERENCE', cell: ({ reference_id }) => reference_id },
-    { heading: 'COLOR', minCells: neverShortened, cell: ({ color = '' }) => color },
-    { heading: 'ID', minCells: issuedIdCells, cell: ({ id }) => id },
-    updated,
+    ['ID', ({ id }) => id, 'id'],
+    ['NAME', ({ name }) => name],
+    ['REFERENCE', ({ reference_id }) => reference_id],
+    ['UPDATED', ({ updated_at = '' }) => updated_at, 'time'],
+    ['COLOR', ({ color = '' }) => color, 'whole'],
   ],
 );
 
@@ -143,15 +132,10 @@ export const listBalances = listCommand<Balance>(
     'grant-id': optional('ID', plainText(lengths.grantId), anyGrant),
   },
   [
-    { heading: 'ID', cell: ({ id }) => id },
-    {
-      heading: 'AMOUNT',
-      isRight: true,
-      minCells: neverShortened,
-      cell: ({ amount, currency }) => money(amount, currency),
-    },
-    { heading: 'TYPE', cell: ({ type }) => type },
-    updated,
+    ['ID', ({ id }) => id, 'id'],
+    ['AMOUNT', ({ amount, currency }) => money(amount, currency), 'number'],
+    ['TYPE', ({ type }) => type, 'whole'],
+    ['UPDATED', ({ updated_at = '' }) => updated_at, 'time'],
   ],
   { customer_id: 'customer' },
 );

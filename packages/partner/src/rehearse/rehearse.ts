@@ -12,7 +12,6 @@ import {
   repeated,
   wholeNumber,
 } from '@partner-network/common/command-line/options';
-import { junitXml, writeReport } from '@partner-network/common/command-line/reports';
 import { table } from '@partner-network/common/command-line/table';
 import { OperatorError } from '@partner-network/common/errors';
 import { createStopSignal } from '@partner-network/common/process';
@@ -24,6 +23,7 @@ import {
   scenarios,
   type Verdict,
 } from '@partner-network/service/rehearsals/scenarios';
+import { junitXml, writeReport } from '../reports.ts';
 import { finalVerdict } from './final-verdict.ts';
 import { openPrivateSandbox, rehearsedRecords } from './private-sandbox.ts';
 
@@ -60,11 +60,11 @@ export const rehearse = command({
       scenario.length === 0 ? list || only === listing : scenario.includes(name),
     );
     if (list) {
-      const text = table(chosen, {
-        SCENARIO: ({ name }) => name,
-        'WHAT HAPPENS': ({ happens }) => happens,
-        'WHAT A CLIENT MUST DO': ({ expects }) => expects,
-      });
+      const text = table(chosen, [
+        ['SCENARIO', ({ name }) => name, 'whole'],
+        ['WHAT HAPPENS', ({ happens }) => happens],
+        ['WHAT A CLIENT MUST DO', ({ expects }) => expects],
+      ]);
       return printReport({ value: { scenarios: chosen }, text }, json, output);
     }
     const isByHand = program.length === 0;
@@ -188,13 +188,18 @@ function reportOf(listing: ListingName, results: readonly Result[]) {
     return { ...result, broken, passed: isPassed(result) };
   });
   const failed = judged.filter(({ passed }) => !passed);
-  const [heading, ...rows] = table(judged, {
-    SCENARIO: ({ scenario }) => scenario,
-    RESULT: ({ passed }) => (passed ? 'passed' : 'failed'),
-    REQUESTS: ({ requests: { length } }) =>
-      length < rehearsalsBounds.runRequests ? `${length}` : `${length}+`,
-    SECONDS: ({ seconds }) => seconds.toFixed(1),
-  }).split('\n');
+  const requestsOf = ({ length }: Result['requests']) =>
+    length < rehearsalsBounds.runRequests ? `${length}` : `${length}+`;
+  const [heading, ...rows] = table(
+    judged,
+    [
+      ['SCENARIO', ({ scenario }) => scenario],
+      ['RESULT', ({ passed }) => (passed ? 'passed' : 'failed'), 'state'],
+      ['REQUESTS', ({ requests }) => requestsOf(requests), 'number'],
+      ['SECONDS', ({ seconds }) => seconds.toFixed(1), 'number'],
+    ],
+    Infinity,
+  ).split('\n');
   const lines = rows.flatMap((row, index) => [row, ...judged[index]!.broken.map((line) => `  ${line}`)]);
   const cases = judged.map(({ scenario: name, seconds, broken }) => {
     return { group: `rehearse.${listing}`, name, seconds, failure: broken.join('\n') || undefined };
@@ -217,9 +222,9 @@ function reportOf(listing: ListingName, results: readonly Result[]) {
 /** What somebody needs to rehearse by hand. The key of one scenario works in all of them. */
 function greeting(rehearsals: Awaited<ReturnType<typeof openPrivateSandbox>>): string {
   const { name, url, variables } = rehearsals.at(-1)!;
-  return `${table(rehearsals, { SCENARIO: (one) => one.name, 'BASE URL': (one) => one.url + basePath })}
-
-${table(Object.entries(variables), { VARIABLE: ([key]) => key, VALUE: ([, value]) => value })}
+  const addresses = rehearsals.map((one) => `${one.name.padEnd(16)}${one.url}${basePath}`);
+  const values = Object.entries(variables).map(([key, value]) => `${key}=${value}`);
+  return `${[...addresses, '', ...values].join('\n')}
 
 See which promises were kept, for example at ${url}, with the key.
 Add a dot and a name to a scenario for a new run, such as ${name}.second.

@@ -23,12 +23,13 @@ test(
     assert.equal(
       terminal.shown().replace(/(\r\u001b\[Kwaiting [^\r]*)+\r\u001b\[K/, ''),
       [
-        'NAME            REFERENCE  COLOR    ID  UPDATED (UTC)',
-        `Café "Ünïcode…  ref one    #Ab12eF  b1  2026-01-01 00:00`,
-        '日本語\ufffd2J       shared              b2  2026-01-01 00:00',
-        'Empty metadata  shared              b3  2026-01-01 00:00',
+        'ID  NAME            REFERENCE  UPDATED (UTC)     COLOR',
+        `b1  Café "Ünïcode…  ref one    2026-01-01 00:00  #Ab12eF`,
+        'b2  日本語\ufffd2J       shared     2026-01-01 00:00',
+        'b3  Empty metadata  shared     2026-01-01 00:00',
         '',
         '3 brands.',
+        'Shortened: NAME. A wider window or --json shows all.',
         '',
       ].join('\n'),
     );
@@ -65,7 +66,7 @@ test('formats money, and lets no record control the terminal', needsTerminal, as
       '',
     ].join('\n'),
   );
-  assert.match(brands, / #Ab12eF /);
+  assert.match(brands, / #Ab12eF\n/);
   assert.doesNotMatch(brands + json, /[\u001b\u009b]/);
   assert.match(json, /"name":"a\\u009b2Jb"/);
   assert.equal(JSON.parse(json).brands[0].name, name);

@@ -281,8 +281,8 @@ test('without a command it prints base URLs and variables that work, until Ctrl-
   for (const name of scenarioNames)
     assert.match(text, new RegExp(`^${name} +http://\\S+/rehearsals/${name}/`, 'm'));
   for (const name of ['API_KEY', 'CUSTOMER_ID', 'GRANT_ID'])
-    assert.match(text, new RegExp(`^PARTNER_NETWORK_${name} +\\S+$`, 'm'));
-  const [, key] = /^PARTNER_NETWORK_API_KEY +(\S+)$/m.exec(text) ?? [];
+    assert.match(text, new RegExp(`^PARTNER_NETWORK_${name}=\\S+$`, 'm'));
+  const [, key] = /^PARTNER_NETWORK_API_KEY=(\S+)$/m.exec(text) ?? [];
   const answerTo = async (url = '') =>
     JSON.parse(await (await fetch(url, { headers: { Authorization: `Bearer ${key}` } })).text());
   const [, baseUrl] = /^rate-limited +(\S+)$/m.exec(text) ?? [];

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
-import { OperatorError } from '../errors.ts';
-import { escapeMarkup } from '../text.ts';
-import { exitUsage } from './command.ts';
+import { exitUsage } from '@partner-network/common/command-line/command';
+import { OperatorError } from '@partner-network/common/errors';
+import { escapeMarkup } from '@partner-network/common/text';
 
 /** The result of one case in a JUnit file. */
 export interface JunitCase {

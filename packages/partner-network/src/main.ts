@@ -81,7 +81,7 @@ export async function main(
   const isHelp = own[0] === 'help' || own.includes('--help') || own.includes('-h');
   const words = [...own.slice(own[0] === 'help' ? 1 : 0), ...typed.slice(end)];
   const entry = commands.find(({ name }) => name === words.slice(0, name.split(' ').length).join(' '));
-  if (entry === undefined) return withoutCommand(groups, words, isHelp, output);
+  if (entry === undefined) return withoutCommand(words, isHelp, output);
 
   const command = await entry.load();
   if (isHelp) {

@@ -2,79 +2,46 @@
 import { exitUsage, type Output } from '@partner-network/common/command-line/command';
 import { helpColumns, inColumns, widthOf, wrap } from '@partner-network/common/command-line/help';
 import { suggest } from '@partner-network/common/text';
-
-/** Commands under a heading. */
-interface CommandGroup {
-  readonly heading: string;
-  readonly commands: readonly { readonly name: string; readonly summary: string }[];
-}
+import { commands, type Entry, groups } from './commands.ts';
 
 const ours = 'partner-network';
 
-export function withoutCommand(
-  groups: readonly CommandGroup[],
-  words: readonly string[],
-  isHelp: boolean,
-  output: Output,
-): number {
+export function withoutCommand(words: readonly string[], isHelp: boolean, output: Output): number {
   const named = words.filter((word) => !word.startsWith('-')).slice(0, 2);
-  const ofGroup = groups
-    .map(({ heading, commands }) => ({
-      heading,
-      commands: commands.filter(({ name }) => name.startsWith(`${named[0]} `)),
-    }))
-    .filter(({ commands }) => commands.length > 0);
-  const isGroup = ofGroup.length > 0;
+  const isGroup = commands.some(({ name }) => name.startsWith(`${named[0]} `));
   const program = isGroup ? `${ours} ${named[0]}` : ours;
-  const help = (stream: NodeJS.WriteStream) =>
-    helpOfAll(program, isGroup ? ofGroup : groups, helpColumns(stream));
-  if (isHelp) {
-    output.answer(help(process.stdout));
-    return 0;
-  }
-  const needsHelp = words.length === 0 || (isGroup && named.length === 1);
-  output.remark(
-    needsHelp ? help(process.stderr) : correctionOf(groups, words, named, program),
-    needsHelp ? undefined : 'error',
-  );
-  return exitUsage;
+  if (isHelp) output.answer(helpOfAll(program, helpColumns(process.stdout)));
+  else if (words.length === 0 || (isGroup && named.length === 1))
+    output.remark(helpOfAll(program, helpColumns(process.stderr)));
+  else output.remark(correctionOf(words, named.join(' '), program), 'error');
+  return isHelp ? 0 : exitUsage;
 }
 
-/** `program` is what a user types before the words of the list. */
-function helpOfAll(program: string, groups: readonly CommandGroup[], columns: number): string {
-  const short = (name: string) => `${ours} ${name}`.slice(program.length + 1);
-  const nameWidth = widthOf(groups.flatMap(({ commands }) => commands.map(({ name }) => short(name))));
+/** The help text of all commands that begin with `program`. */
+function helpOfAll(program: string, columns: number): string {
+  const short = ({ name }: Entry) => `${ours} ${name}`.slice(program.length + 1);
+  const isShown = ({ name }: Entry) => `${ours} ${name}`.startsWith(`${program} `);
+  const nameWidth = widthOf(commands.filter(isShown).map(short));
   const general = [
     `"${ours} --version" prints the version.`,
     '--no-color, or the variable NO_COLOR, prints everything without colors.',
     `If your shell does not find ${ours}, put npx before it.`,
   ];
-  return [
-    `Usage: ${program} COMMAND [FLAGS]`,
-    ...groups.flatMap(({ heading, commands }) => [
-      '',
-      ...wrap(`${heading}:`, columns),
-      ...inColumns(
-        commands.map(({ name, summary }) => [short(name), summary]),
-        nameWidth,
-        columns,
-      ),
-    ]),
-    '',
-    ...wrap(`"${program} COMMAND --help" describes a command and its flags.`, columns),
-    ...(program === ours ? general.flatMap((line) => wrap(line, columns)) : []),
-  ].join('\n');
+  const lines = [`Usage: ${program} COMMAND [FLAGS]`];
+  for (const { heading, commands } of groups) {
+    const rows = commands.filter(isShown).map((entry) => [short(entry), entry.summary]);
+    if (rows.length > 0)
+      lines.push('', ...wrap(`${heading}:`, columns), ...inColumns(rows, nameWidth, columns));
+  }
+  const more = [`"${program} COMMAND --help" describes a command and its flags.`];
+  if (program === ours) more.push(...general);
+  return [...lines, '', ...more.flatMap((line) => wrap(line, columns))].join('\n');
 }
 
-function correctionOf(
-  groups: readonly CommandGroup[],
-  words: readonly string[],
-  named: readonly string[],
-  program: string,
-): string {
+/** `typed` are the first words that are not flags. */
+function correctionOf(words: readonly string[], typed: string, program: string): string {
   const [first = ''] = words;
-  const names = groups.flatMap(({ commands }) => commands).map(({ name }) => name);
-  const typed = named.join(' ');
+  const names = commands.map(({ name }) => name);
   const isFlag = first.startsWith('-');
   const isEarly = (name: string) => name === typed || (isFlag && words.join(' ').includes(` ${name}`));
   const [early] = names.filter(isEarly).toSorted((one, other) => other.length - one.length);
@@ -82,10 +49,10 @@ function correctionOf(
   const known = new Set(names.flatMap((name) => [name, name.split(' ')[0]!]));
   // The words may be in the wrong order, as in `list brands`.
   const reversed = (name: string) => name.split(' ').reverse().join(' ');
-  const nearest = isFlag ? undefined : suggest(typed, [...known, ...names.map(reversed)]);
+  const nearest = suggest(typed, [...known, ...names.map(reversed)]) ?? '';
   const meant = isFlag
     ? suggest(first, ['--help', '--version'])
-    : [nearest, reversed(nearest ?? '')].find((name) => known.has(name ?? ''));
+    : [nearest, reversed(nearest)].find((name) => known.has(name));
   const guess = meant === undefined ? '' : ` Did you mean "${meant}"?`;
   const what = isFlag ? `flag ${first}` : `command "${typed}"`;
   const which = program === ours ? 'all' : 'its';

@@ -49,13 +49,15 @@ export function parseLine<O extends Options>(
   const program = end === -1 ? [] : words.slice(end + 1);
   const { tokens } = parseArgs({ args: [...own], options: Object.fromEntries(types), ...parsing });
 
+  const spaces = 'Put quotes around a value that contains spaces.';
+  const remedy = syntax.program === undefined ? spaces : 'Put -- before the command to run.';
   let afterUnknown = -1;
   for (const token of tokens) {
     if (token.kind === 'positional') {
       const isExpected = positionals.push(token.value) <= expected.length;
       // A word after an unknown flag was meant as its value, so it is not reported a second time.
       if (!isExpected && token.index !== afterUnknown)
-        extra.push(unexpected(token.value, syntax.program !== undefined));
+        extra.push(`Unexpected argument "${token.value}". ${remedy}`);
     }
     if (token.kind !== 'option') continue;
     if (!Object.hasOwn(options, token.name)) afterUnknown = token.index + 1;
@@ -63,7 +65,6 @@ export function parseLine<O extends Options>(
     if (problem === undefined)
       flagTexts.set(token.name, [...(flagTexts.get(token.name) ?? []), token.value ?? '']);
     else {
-      // `-json` has a token for each letter.
       if (problem !== problems.at(-1)) problems.push(problem);
       wrong.add(token.name);
     }
@@ -132,27 +133,14 @@ function textOf(path: string): string | Problem {
   }
 }
 
-function unexpected(word: string, hasProgram: boolean): string {
-  const remedy = hasProgram
-    ? 'Put -- before the command to run.'
-    : 'Put quotes around a value that contains spaces.';
-  return `Unexpected argument "${word}". ${remedy}`;
-}
+type Token = NonNullable<ReturnType<typeof parseArgs>['tokens']>[number];
+type FlagToken = Extract<Token, { readonly kind: 'option' }>;
 
-interface FlagToken {
-  readonly name: string;
-  readonly rawName: string;
-  readonly value?: string | undefined;
-  readonly inlineValue?: boolean | undefined;
-}
-
-function problemOfFlag(
-  { name, rawName: parsed, value, inlineValue }: FlagToken,
-  options: Options,
-  word: string,
-): string | undefined {
-  const rawName = parsed.startsWith('--') ? parsed : word;
-  const isKnown = Object.hasOwn(options, name) && rawName === parsed;
+/** `word` is what was typed: `-json` has a token for each letter. */
+function problemOfFlag(token: FlagToken, options: Options, word: string): string | undefined {
+  const { name, value, inlineValue } = token;
+  const rawName = token.rawName.startsWith('--') ? token.rawName : word;
+  const isKnown = Object.hasOwn(options, name) && rawName === token.rawName;
   const meant = isKnown ? name : suggest(rawName.replace(/^-+/, ''), Object.keys(options));
   if (meant === undefined) return `There is no flag ${rawName}.`;
   const { isSecret, variable, valueName } = options[meant]!;

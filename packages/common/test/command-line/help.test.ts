@@ -41,7 +41,10 @@ test('every example in the help is a valid command line', async () => {
   for (const { name, command, examples, help } of commands) {
     for (const example of examples) {
       assert.ok(help.endsWith(['', 'Examples:', ...examples.map((line) => `  ${line}`)].join('\n')), help);
-      const words = example.split(' ').slice(1 + name.split(' ').length);
+      const words = example
+        .replace(/ >> .*/, '')
+        .split(' ')
+        .slice(1 + name.split(' ').length);
       assert.deepEqual(parseLine(command, words, { PARTNER_NETWORK_API_KEY: 'key' }).problems, [], example);
     }
   }

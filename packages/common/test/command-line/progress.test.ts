@@ -81,15 +81,22 @@ test('shows nothing of what ends within two seconds', () => {
   assert.deepEqual(seen(written), ['waiting again … 0:04']);
 });
 
-test('draws again by itself while the command waits', (t) => {
+test('draws again by itself while the command waits, and not after that', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const { written, clock, progress } = createScene(undefined);
+  const pass = (ms: number) => {
+    for (const end = clock.ms + ms; clock.ms < end; clock.ms += 100) t.mock.timers.tick(100);
+  };
   progress.step('waiting');
-  for (; clock.ms < 3_000; clock.ms += 100) t.mock.timers.tick(100);
+  pass(3_000);
   assert.deepEqual(seen(written), ['waiting … 0:03']);
+  progress.clear();
+  pass(3_000);
+  assert.deepEqual(seen(written), ['']);
+  progress.step('waiting');
   progress[Symbol.dispose]();
   const before = written.length;
-  t.mock.timers.tick(1_000);
+  pass(3_000);
   assert.deepEqual([seen(written), written.length], [[''], before]);
 });
 

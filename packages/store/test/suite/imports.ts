@@ -35,8 +35,10 @@ export const importTests: StoreTests = {
     assert.equal(await brandTexts(reader), '');
     await run.stage([brandRow('acme', plainBrand('b'))]);
     assert.equal(await brandTexts(reader), '');
-    await run.write({ mode: 'keep' });
+    const called: string[] = [];
+    await run.write({ mode: 'keep', onCommit: () => void called.push('commit') });
     await run.end();
+    assert.deepEqual(called, ['commit']);
     assert.match(await brandTexts(reader), /"id":"a".*"id":"b"/);
   },
 
@@ -49,7 +51,8 @@ export const importTests: StoreTests = {
       brandRow('acme', plainBrand('a', { name: 'Changed' })),
       brandRow('acme', plainBrand('b')),
     ]);
-    assert.deepEqual(await run.write({ mode: 'try' }), counted({ written: 2, unchanged: 0 }));
+    const onCommit = () => assert.fail('a trial commits nothing');
+    assert.deepEqual(await run.write({ mode: 'try', onCommit }), counted({ written: 2, unchanged: 0 }));
     await run.end();
     assert.equal(await brandTexts(reader), before);
     assert.equal(await brandTexts(writer), before);

@@ -59,6 +59,8 @@ test('a full disk of Postgres fails no request and no revocation, and vacuum giv
     ...where,
   ]);
   assertFailed(imported, 1, /could not extend file .*53100\)\. Nothing was written\. /);
+  const written = await owner.query(`select from brands where id like 'imported-%'`);
+  assert.equal(written.rowCount, 0);
   disk.fillUp();
   const revoked = await run(['partners', 'disable', 'zenith', ...where]);
   assert.equal(revoked.status, 0, revoked.stderr);

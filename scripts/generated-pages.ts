@@ -10,6 +10,7 @@ import { metricsPage } from './pages/metrics.ts';
 import { postmanCollection } from './pages/postman.ts';
 import { pythonMetadata } from './pages/python-metadata.ts';
 import { settingsPage } from './pages/settings.ts';
+import { terminalPicture } from './pages/terminal.ts';
 import { writeSchemas } from './schema-dump.ts';
 
 const docs = new URL('../docs/', import.meta.url);
@@ -25,6 +26,7 @@ const pages: Readonly<Record<string, () => string | Promise<string>>> = {
   'reference/operators/commands.md': commandsPage,
   'reference/operators/import-codes.md': importCodesPage,
   'reference/operators/metrics.md': metricsPage,
+  'pictures/terminal.svg': terminalPicture,
   '../packages/client/types/index.d.ts': clientTypes,
   '../clients/python/dist-info/METADATA': pythonMetadata,
 };

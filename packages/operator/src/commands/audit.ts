@@ -16,9 +16,9 @@ import { createRetry } from '../ingest/retry.ts';
 import { actorsOf, keyNames, listNamedAudit, type NamedEntry } from '../operations/audit.ts';
 import {
   type AuditCopy,
-  chainAfter,
   type Difference,
   firstDifference,
+  lineAfter,
   positionAfter,
   readCopy,
 } from '../operations/audit-copy.ts';
@@ -84,11 +84,13 @@ export const verifyAudit = onDatabase({
       throw new OperatorError('The file holds no entry that "audit list --follow --digest" printed.');
     const first_difference = await firstDifference(store, copy);
     const failure = first_difference && sentenceOf(first_difference);
-    const torn =
-      copy.tornLines === 0 ? '' : ` ${counted(copy.tornLines, 'line')} without a whole entry skipped.`;
+    const torn = copy.tornLines === 0 ? '' : ` Skipped ${counted(copy.tornLines, 'line')} that was cut off.`;
     const read = `Read ${size} ${size === 1 ? 'entry' : 'entries'} of the copy.${torn}`;
-    const text = failure === undefined ? `${read} The database has all of them, unchanged.` : read;
-    return { value: { entries: size, first_difference }, text, failure };
+    const value = { entries: size, first_difference };
+    if (failure !== undefined) return { value, text: read, failure };
+    const end = `The digest of the last entry is ${copy.digest}.`;
+    const text = `${read} The database has all of them, unchanged. ${end}`;
+    return { value: { ...value, last_digest: copy.digest }, text };
   },
 });
 
@@ -148,8 +150,13 @@ async function follow(store: Store, values: Following, output: Output): Promise<
     const start = async () => ({ ...(await store.auditPosition(since)), ...(digest && { missing: [] }) });
     const copy = after === undefined ? undefined : await copyToContinue(after);
     if (copy?.endsInsideLine) await output.write('\n');
-    const chained = chainAfter(copy?.digest ?? '');
-    const lineOf = digest ? chained : (entry: Entry) => JSON.stringify(recordOf(entry));
+    let last = copy?.digest ?? '';
+    const lineOf = (entry: Entry) => {
+      if (!digest) return JSON.stringify(recordOf(entry));
+      const line = lineAfter(last, entry);
+      last = line.digest;
+      return line.text;
+    };
     let position = copy === undefined ? await retry(start) : positionAfter(copy);
     while (!stop.signal.aborted) {
       const read = await retry(() => store.followAudit(position, commandLineBounds.listPage));

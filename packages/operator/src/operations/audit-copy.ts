@@ -6,14 +6,14 @@ import { createHash } from 'node:crypto';
 import { commandLineBounds } from '@partner-network/common/bounds/common';
 import type { AuditPosition, NumberedEntry, Store } from '@partner-network/store/port';
 
-/** What a copy holds: the digests of its entries by their numbers, and the end of its chain. */
+/** The content of a copy: the digests of its entries by their numbers, and the end of its chain. */
 export interface AuditCopy {
   readonly entries: ReadonlyMap<number, string>;
   readonly newestMs: number;
   readonly digest: string;
   /** The first line that does not continue the chain. The lines after it were not read. */
   readonly brokenLine?: number;
-  /** Lines that hold no whole entry, such as the last one before a power failure. The chain skips them. */
+  /** Lines that are not JSON, such as the last one before a power failure. The chain skips them. */
   readonly tornLines: number;
   readonly endsInsideLine: boolean;
 }
@@ -26,8 +26,8 @@ export interface Difference {
 }
 
 /**
- * An entry takes its number before its transaction ends, so a later number can be copied first. An entry that
- * is at most this much older than the newest of the copy may have been committed after the copy ended.
+ * An entry takes its number before its transaction ends, so a later number can be copied first. An entry
+ * whose time is at most this far from the newest of the copy may have been committed after the copy ended.
  */
 const committedLateMs = 60_000;
 
@@ -35,13 +35,10 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 /** Without the number, so that an entry under another number is recognized. */
 const contentOf = ({ seq: _seq, ...entry }: NumberedEntry) => sha256(JSON.stringify(entry));
 
-/** Makes lines that continue the chain after this digest; '' begins a chain. */
-export function chainAfter(digest: string): (entry: NumberedEntry) => string {
-  let last = digest;
-  return (entry) => {
-    last = sha256(last + JSON.stringify(entry));
-    return JSON.stringify({ entry, digest: last });
-  };
+/** The line of an entry after the line with this digest; '' begins a chain. */
+export function lineAfter(last: string, entry: NumberedEntry) {
+  const digest = sha256(last + JSON.stringify(entry));
+  return { digest, text: JSON.stringify({ entry, digest }) };
 }
 
 /** Reads a copy and checks its chain. */
@@ -53,17 +50,21 @@ export async function readCopy(chunks: AsyncIterable<Uint8Array>): Promise<Audit
   let tornLines = 0;
   let line = 0;
   let rest = '';
+  /** Compares whole lines: a parser takes the last of two equal names, and a reader may take the first. */
   const add = (text: string): boolean => {
     line += 1;
-    const { entry, digest: stated } = parsed(text);
-    if (entry === undefined || stated === undefined) tornLines += 1;
-    else {
-      digest = sha256(digest + JSON.stringify(entry));
-      if (stated !== digest || entries.has(entry.seq)) return false;
-      entries.set(entry.seq, contentOf(entry));
-      newestMs = Math.max(newestMs, Date.parse(entry.at));
+    const value = parsed(text);
+    if (value === undefined) {
+      tornLines += 1;
+      return true;
     }
-    return true;
+    const entry = value?.entry;
+    if (typeof entry?.seq !== 'number' || entries.has(entry.seq)) return false;
+    const expected = lineAfter(digest, entry);
+    digest = expected.digest;
+    entries.set(entry.seq, contentOf(entry));
+    newestMs = Math.max(newestMs, Date.parse(entry.at));
+    return text === expected.text;
   };
   const copy = () => ({ entries, newestMs, digest, tornLines, endsInsideLine: rest !== '' });
   for await (const chunk of chunks) {
@@ -74,11 +75,11 @@ export async function readCopy(chunks: AsyncIterable<Uint8Array>): Promise<Audit
   return rest === '' || add(rest) ? copy() : { ...copy(), brokenLine: line };
 }
 
-function parsed(text: string): { readonly entry?: NumberedEntry; readonly digest?: string } {
+function parsed(text: string): { readonly entry?: NumberedEntry } | null | undefined {
   try {
-    return JSON.parse(text) ?? {};
+    return JSON.parse(text);
   } catch {
-    return {};
+    return undefined;
   }
 }
 
@@ -115,7 +116,7 @@ export async function firstDifference(
         if (content === entries.get(seq)) continue;
         return { kind: [...entries.values()].includes(content) ? 'reordered' : 'changed', seq };
       }
-      if (Date.parse(row.at) < newestMs - committedLateMs) return { kind: 'added', seq: row.seq };
+      if (Math.abs(Date.parse(row.at) - newestMs) > committedLateMs) return { kind: 'added', seq: row.seq };
     }
     if (page.entries.length === 0) return { kind: 'missing', seq: numbers[index]! };
     last = page.entries.at(-1)!.seq;

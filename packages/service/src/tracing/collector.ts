@@ -135,13 +135,17 @@ type Send = (body: string) => Promise<void>;
 export function createSender(url: string): Send {
   const isPacked = textOf('COMPRESSION') === 'gzip';
   const encoding = isPacked ? { 'Content-Encoding': 'gzip' } : {};
-  const headers = { ...pairsOf(textOf('HEADERS')), 'Content-Type': 'application/json', ...encoding };
+  const given = pairsOf(textOf('HEADERS'));
+  checkHeaders(given);
   const isTls = url.startsWith('https:');
   const [ca, cert, key] = isTls ? ['CERTIFICATE', 'CLIENT_CERTIFICATE', 'CLIENT_KEY'].map(fileOf) : [];
   const { request, Agent } = isTls ? https : http;
   const agent = new Agent({ keepAlive: true, ca, cert, key });
 
-  return (body) => {
+  return async (text) => {
+    const body = isPacked ? gzipSync(text) : Buffer.from(text);
+    const own = { 'Content-Type': 'application/json', 'Content-Length': body.length, ...encoding };
+    const headers = { ...given, ...own };
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const signal = AbortSignal.timeout(tracingBounds.answerMs);
     const fail = ({ code, message }: NodeJS.ErrnoException) =>
@@ -150,9 +154,23 @@ export function createSender(url: string): Send {
       const end = () => (response.statusCode! < 300 ? resolve() : reject(response.statusCode));
       response.on('error', fail).on('end', end).resume();
     });
-    sent.on('error', fail).end(isPacked ? gzipSync(body) : body);
+    const close = () => reject('no response');
+    sent.on('error', fail).on('close', close).end(body);
     return promise;
   };
+}
+
+/** Node throws for a wrong header at each request: the operator learns it at the start. */
+function checkHeaders(headers: Readonly<Record<string, string>>): void {
+  try {
+    for (const [name, value] of Object.entries(headers)) {
+      http.validateHeaderName(name);
+      http.validateHeaderValue(name, value);
+    }
+  } catch {
+    // The value is a secret, so the error does not show it.
+    throw new OperatorError(`${variableOf('HEADERS')} has a character that a header cannot have.`);
+  }
 }
 
 /** Sends spans in batches, and logs at most once a minute that some are lost. */

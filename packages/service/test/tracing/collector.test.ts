@@ -55,7 +55,8 @@ test('uses the headers, the compression and the TLS files of the variables', asy
     const isPacked = request.headers['content-encoding'] === 'gzip';
     const text = String(isPacked ? gunzipSync(body) : body);
     received.push([text, isPacked, request.headers['api-key'], (request.socket as TLSSocket).authorized]);
-    response.writeHead(text === 'refused' ? 400 : 200).end('secret');
+    if (text === 'upgraded') response.writeHead(101, { Connection: 'Upgrade', Upgrade: 'other' }).end();
+    else response.writeHead(text === 'refused' ? 400 : 200).end('secret');
   });
   const url = `https://localhost:${await listenOnAnyPort(t, server)}`;
   const folder = temporaryFolder(t);
@@ -75,7 +76,7 @@ test('uses the headers, the compression and the TLS files of the variables', asy
   setFile('CLIENT_CERTIFICATE', cert);
   setFile('TRACES_CLIENT_KEY', key);
   set('COMPRESSION', 'gzip');
-  set('HEADERS', ' api-key = a%20b= , other=1,');
+  set('HEADERS', ' api-key = a%20b= , content-length=1,');
   await send('three');
   await assert.rejects(send('refused'), (reason) => reason === 400);
   assert.deepEqual(received, [
@@ -83,7 +84,16 @@ test('uses the headers, the compression and the TLS files of the variables', asy
     ['three', true, 'a b=', true],
     ['refused', true, 'a b=', true],
   ]);
+  await assert.rejects(send('upgraded'), (reason) => reason === 'no response');
 
+  for (const header of ['api-key=secret%0A', 'api:key=secret', 'api-key=%E2%82%ACsecret']) {
+    set('HEADERS', header);
+    assert.throws(
+      () => createSender(url),
+      /^Error: OTEL_EXPORTER_OTLP_HEADERS has a character that a header/,
+    );
+  }
+  set('HEADERS', '');
   set('CERTIFICATE', join(folder, 'none'));
   assert.throws(() => createSender(url), /^Error: The file in OTEL_EXPORTER_OTLP_CERTIFICATE cannot/);
 });

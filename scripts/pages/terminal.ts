@@ -56,6 +56,7 @@ export async function terminalPicture(): Promise<string> {
   const size = `width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"`;
   return `<svg xmlns="http://www.w3.org/2000/svg" ${size}
   font-family="ui-monospace, Menlo, Consolas, monospace" font-size="14" fill="#e8eaed">
+<title>Commands of partner-network and their output</title>
 <rect width="100%" height="100%" rx="8" fill="#1b1f24"/>
 ${rows.join('\n')}
 </svg>

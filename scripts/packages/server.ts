@@ -27,7 +27,7 @@ const sources = 'packages/*/src/**/*.ts';
  * What the program reads at run time, what the pages at /docs show, and the units for systemd. By their
  * kinds, because a checkout may have other files beside them, such as settings with passwords.
  */
-const read = [
+export const read = [
   'packages/service/src/**/*.lua',
   'packages/store/src/**/*migrations/*.sql',
   'packages/operator/assets/*.{css,js}',
@@ -46,8 +46,10 @@ async function filesOfServer(): Promise<Map<string, string | Buffer>> {
   for (const file of globSync(sources, { cwd: root })) {
     files.set(file.replace(/\.ts$/, '.js'), javascriptOf(file));
   }
-  for (const file of read.flatMap((pattern) => globSync(pattern, { cwd: root }))) {
-    files.set(file, readFileSync(join(root, file)));
+  for (const pattern of read) {
+    const found = globSync(pattern, { cwd: root });
+    if (found.length === 0) throw new Error(`No file fits ${pattern}: the package would be incomplete.`);
+    for (const file of found) files.set(file, readFileSync(join(root, file)));
   }
   for (const { name, content } of clientFiles()) {
     files.set(`packages/service/assets/clients/${name}`, await content());

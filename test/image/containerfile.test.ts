@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
 import { imageSbom, sharedLibrariesOf } from '../../scripts/image/sbom.ts';
+import { read as packed } from '../../scripts/packages/server.ts';
 import { read, root } from '../sources.ts';
 import { containerfile, instruction, without, withoutImage } from './bundle.ts';
 
@@ -45,6 +46,12 @@ test('a builder gets the files that the Containerfile copies, and no data of the
     lines.filter((line) => line.startsWith('!')).map((line) => line.slice(1)),
     copied,
   );
+  // Each pattern begins with the name of a folder or a file of the checkout.
+  for (const pattern of packed)
+    assert.ok(
+      copied.some((name) => new RegExp(`^\\{?${name}`).test(pattern)),
+      pattern,
+    );
 });
 
 const base = process.env.TEST_NODE_IMAGE;

@@ -175,25 +175,24 @@ test('an unprivileged user runs a read-only package, whose sandbox has its guide
   assert.match(execFileSync('sh', ['-c', `${call} -s`], { encoding: 'utf8' }), /"Golden Bakery"/);
 
   const reference = /Reference (\S+)/.exec(said)?.[1];
-  const text = async (path: string): Promise<string> => {
+  const bytes = async (path: string): Promise<Buffer> => {
     const answer = await fetch(`${reference}${path}`);
     // A busy sandbox says when to come again.
-    if (answer.status !== 503) return answer.text();
+    if (answer.status !== 503) return buffer(answer.body!);
     await wait(Number(answer.headers.get('retry-after')) * 1_000);
-    return text(path);
+    return bytes(path);
   };
+  const text = async (path: string) => String(await bytes(path));
   for (const { path } of guideList) assert.match(await text(path.replace('/docs', '')), /^<!doctype html>/);
   // The same bytes as from a checkout.
   for (const { name, content } of offeredFiles()) {
-    const { body } = await fetch(`${reference}/clients/${name}`);
-    assert.ok((await content()).equals(await buffer(body!)), name);
+    assert.ok((await content()).equals(await bytes(`/clients/${name}`)), name);
   }
   const offered = await text('/clients.md');
   const digests = [...offered.matchAll(/^(\w{64}) {2}(.+)$/gm)];
   assert.equal(digests.length, 3);
   for (const [, digest, name = ''] of digests) {
-    const content = await buffer((await fetch(`${reference}/clients/${name}`)).body!);
-    assert.equal(hash('sha256', content), digest, name);
+    assert.equal(hash('sha256', await bytes(`/clients/${name}`)), digest, name);
   }
   const own = `${reference}/clients/${basename(tarball)}`;
   const again = unpack(pack(temporaryFolder(t), own), join(temporaryFolder(t), 'package'));

@@ -99,7 +99,7 @@ export function createPartnersSite({ environment, publicUrl, demoKey }: Surround
   });
   const collection = bodyOf(async () => {
     const text = await readFile(new URL(collectionFile, root), 'utf8');
-    return Buffer.from(text.replaceAll(sandboxOrigin, publicUrl));
+    return Buffer.from(text.replaceAll(sandboxOrigin, publicUrl).replaceAll(/pn_test_demo\w+/g, () => key));
   });
   const all: [string, Route][] = [
     [openApiPath, bodyRoute(document, [...json, ...kept])],

@@ -231,6 +231,9 @@ test('the guides name the address of this service, and a demo key in the sandbox
     const text = await markdownOf(production, `/docs/guides/${client}`);
     assert.match(text, /install https:\/\/network\.example\/docs\/clients\/partner/);
   }
+  const collection = (routes: Routes) => answerOf(routes, '/docs/partner-network.postman_collection.json');
+  assert.ok((await collection(sandbox)).body.includes(demoKey));
+  assert.ok(!(await collection(production)).body.includes('pn_test'));
   const form = (routes: Routes) => answerOf(routes, '/docs/operations/listBrands');
   assert.ok((await form(sandbox)).body.includes(`value="${demoKey}"`));
   assert.ok(!(await form(production)).body.includes(demoKey));

@@ -25,6 +25,8 @@ export interface OpenOptions extends Partial<StoreOptions> {
    * updates Postgres, and `distribute` then spreads its tables over nodes.
    */
   readonly schema?: 'keep' | 'create' | 'update' | 'distribute';
+  /** Whether the roles of Postgres get their privileges after an update of the schema. */
+  readonly grantsRoles?: boolean;
   /** The role of a service. On Postgres, its privileges are checked first. */
   readonly role?: 'network_serve' | 'network_admin';
   /** Statements get the short timeouts and the plans of requests, and no request waits for receipts. */

@@ -3,18 +3,24 @@ import { addedIn, flag } from '@partner-network/common/command-line/options';
 import { databaseConfig, needsPostgres } from '@partner-network/service/settings';
 import { toDistribute, toUpdate } from '@partner-network/store/address';
 import type { Migration } from '@partner-network/store/port';
-import { type RoleName, roles, statementsOf } from '@partner-network/store/postgres/roles';
+import { roleNames, roles, statementsOf } from '@partner-network/store/postgres/roles';
 import { onDatabase } from './database.ts';
 
 export const migrate = onDatabase({
-  options: addedIn('0.2.0', { distribute: flag('also spread the tables over the nodes of a Citus cluster') }),
+  options: {
+    ...addedIn('0.2.0', { distribute: flag('also spread the tables over the nodes of a Citus cluster') }),
+    ...addedIn('0.3.0', { roles: flag('also run the SQL of "roles"') }),
+  },
   conflicts: (values) =>
-    values.distribute && databaseConfig(values).database.engine === 'sqlite'
-      ? [needsPostgres('--distribute')]
-      : [],
+    (['distribute', 'roles'] as const)
+      .filter((name) => values[name] && databaseConfig(values).database.engine === 'sqlite')
+      .map((name) => needsPostgres(`--${name}`)),
   role: 'owner',
   longOpening: 'migrating the database',
-  opening: ({ distribute }) => (distribute ? toDistribute : toUpdate),
+  opening: ({ distribute, roles: grantsRoles }) => ({
+    ...(distribute ? toDistribute : toUpdate),
+    grantsRoles,
+  }),
   run: async ({ store: { environment, location, migration }, values: { distribute }, output }) => {
     const { from, to, distributed = [], local = [] } = migration;
     if (local.length > 0) {
@@ -39,8 +45,6 @@ function schemaText(database: string, { from, to }: Migration): string {
     : `Updated the ${database} from schema ${from} to ${to}.`;
 }
 
-const names = Object.keys(roles) as RoleName[];
-
 const heading = `\
 -- The roles of the database, with the least that each needs. Run this after every "partner-network
 -- migrate", as a superuser or as the owner of the tables with CREATEROLE. Then give each person and each
@@ -53,7 +57,7 @@ export const printRoles = command({
     json: flag('print one JSON document'),
   }),
   run: async ({ distributed, json }, _words, output) => {
-    const found = names.map((name) => ({ name, sql: statementsOf(name, distributed) }));
+    const found = roleNames.map((name) => ({ name, sql: statementsOf(name, distributed) }));
     const sections = found.map(({ name, sql }) => `-- ${roles[name].about}\n${sql.join('\n')}`);
     printReport(
       { value: { roles: found }, text: [heading, 'begin;', ...sections, 'commit;'].join('\n\n') },

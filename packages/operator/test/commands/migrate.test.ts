@@ -5,7 +5,13 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
 import { assertFailed, commandLine, run } from '../../../testkit/fixtures/run.ts';
-import { connectTo, emptyDatabase } from '../../../testkit/servers/postgres.ts';
+import {
+  connectTo,
+  emptyDatabase,
+  emptyDatabaseOn,
+  startPostgres,
+  withoutOwnServers,
+} from '../../../testkit/servers/postgres.ts';
 
 test('brings a new database to the current schema; a second run changes nothing', async (t) => {
   const line = commandLine(t);
@@ -49,4 +55,28 @@ test('distributes only a Postgres database that has Citus, and changes no other 
   assertFailed(await run(words), 1, /^Nothing was changed: this database has no Citus\. .*superuser/);
   const { rows } = await (await connectTo(t, url)).query(`select to_regclass('settings') as found`);
   assert.equal(rows[0].found, null);
+});
+
+test('--roles also runs the SQL of the roles, as often as wanted', {
+  skip: withoutOwnServers(),
+}, async (t) => {
+  // The roles belong to a whole server.
+  const server = await startPostgres(t);
+  await emptyDatabaseOn(server, 'network');
+  const url = server.url('network');
+  for (const _ of [1, 2]) {
+    const { status, stderr } = await run(['migrate', '--roles', '--database', url]);
+    assert.equal(status, 0, stderr);
+  }
+  const { stdout } = await run(['roles', '--json']);
+  const names: string[] = JSON.parse(stdout).roles.map(({ name }: { name: string }) => name);
+  const owner = await connectTo(t, url);
+  const { rows } = await owner.query(
+    `select name, has_table_privilege(name, 'settings', 'select') as "reads" from unnest($1::text[]) as name`,
+    [names],
+  );
+  assert.deepEqual(
+    rows,
+    names.map((name) => ({ name, reads: true })),
+  );
 });

@@ -63,6 +63,7 @@ const refused: readonly (readonly [line: string, ...said: RegExp[]])[] = [
   ['receipts prune --older-than 400', /--older-than must be a number and/],
   ['usage list --by week', /^--by must be one of hour, day/],
   ['migrate --distribute', /^--distribute needs a Postgres database\. /],
+  ['migrate --roles', /^--roles needs a Postgres database\. /],
   ['doctor --workers 2', /^--workers needs a Postgres/],
   ['backup -', /^FILE must be a path: /],
   ['backup ', /^FILE is missing\./],

@@ -27,10 +27,11 @@ import { limitSlowNodes } from './distribution/slow-nodes.ts';
 import { hasCitus, replicasOfCitus, tablesOf } from './distribution/tables.ts';
 import { createImports } from './imports/imports.ts';
 import { importLock } from './imports/kind-writes.ts';
-import { migrate, requireCurrent } from './migrate.ts';
+import { inTransaction, migrate, requireCurrent } from './migrate.ts';
 import { requirePrivileges } from './privileges.ts';
 import { createExport, createReads } from './reads.ts';
 import { createReceipts } from './receipts.ts';
+import { roleNames, statementsOf } from './roles.ts';
 
 const differences: Differences = {
   locks: {
@@ -125,16 +126,29 @@ export async function openPostgres(
   };
 }
 
+/** All roles at once, or none. */
+async function grantRoles(connection: Connection): Promise<void> {
+  const isDistributed = (await hasCitus(connection)) && (await tablesOf(connection)).distributed.length > 0;
+  await inTransaction(connection, async () => {
+    for (const name of roleNames) {
+      for (const statement of statementsOf(name, isDistributed)) await connection.query(statement);
+    }
+  });
+}
+
 async function prepareSchema(
   connection: Connection,
   environment: Environment,
-  { schema, role, replicas = [] }: OpenOptions,
+  { schema, grantsRoles, role, replicas = [] }: OpenOptions,
 ): Promise<Migration> {
   try {
     if (schema === 'update' || schema === 'distribute') {
       const distributes = schema === 'distribute';
       if (distributes) await requireDistributable(connection);
-      const last = distributes ? () => distribute(connection) : undefined;
+      const last = async () => {
+        if (distributes) await distribute(connection);
+        if (grantsRoles) await grantRoles(connection);
+      };
       const migration = await migrate(connection, environment, undefined, last);
       return (await hasCitus(connection)) ? { ...migration, ...(await tablesOf(connection)) } : migration;
     }

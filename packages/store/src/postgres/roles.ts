@@ -127,6 +127,7 @@ export const roles = {
 } as const satisfies Record<string, Role>;
 
 export type RoleName = keyof typeof roles;
+export const roleNames = Object.keys(roles) as RoleName[];
 
 /** Tables that Citus manages: those that it distributes, and keys, which refer to partners. */
 const ofCitus = [...Object.keys(places), 'api_keys'];

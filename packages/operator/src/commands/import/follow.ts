@@ -20,11 +20,12 @@ interface FollowChoices {
   readonly rejectedPath: string | undefined;
   /** The port of the metrics. Undefined: none are served. */
   readonly opsPort: number | undefined;
+  readonly opsHost: string;
 }
 
 /** Imports until standard input ends or a signal arrives; lines that have arrived by then are committed. */
 export async function follow(store: Store, choices: FollowChoices, output: Output): Promise<Report> {
-  const { records, audit, opsPort, rejectedPath } = choices;
+  const { records, audit, opsHost: host, opsPort: port, rejectedPath } = choices;
   const status = createFeedStatus();
   const stop = new AbortController();
   const retry = createRetry({ stop, report: output.remark });
@@ -33,7 +34,8 @@ export async function follow(store: Store, choices: FollowChoices, output: Outpu
   const rejectedFile = rejectedPath === undefined ? undefined : openRejectedFile(rejectedPath);
   opened.defer(() => rejectedFile?.close());
   opened.defer(onStop(() => setTimeout(() => stop.abort(), ingestBounds.followCommitMs)));
-  if (opsPort !== undefined) opened.defer(await serveMetrics(store, opsPort, records.kind, status, output));
+  if (port !== undefined)
+    opened.defer(await serveMetrics(store, { host, port }, records.kind, status, output));
   await addAudit('start').catch((error) => {
     throw stop.signal.aborted ? withLine(error, 0) : error;
   });
@@ -90,7 +92,7 @@ function auditing(
 
 async function serveMetrics(
   store: Store,
-  port: number,
+  { host, port }: { readonly host: string; readonly port: number },
   kind: ImportKind,
   { counts, lagMs, committedMs }: FeedStatus,
   output: Output,
@@ -105,7 +107,7 @@ async function serveMetrics(
     ),
   ];
   const read = async () => readMetrics(metrics);
-  const { url, close } = await startHealth('127.0.0.1', port, store.ping, read, createLog('warn'));
+  const { url, close } = await startHealth(host, port, store.ping, read, createLog('warn'));
   output.remark(`Metrics at ${url}/metrics.`);
   return close;
 }

@@ -14,7 +14,7 @@ import {
   type Values,
   wholeNumber,
 } from '@partner-network/common/command-line/options';
-import { largestPort } from '@partner-network/service/settings';
+import { hostName, largestPort } from '@partner-network/service/settings';
 import { toFollow, toTry } from '@partner-network/store/address';
 import type { ImportKind, ImportWrite, Missing } from '@partner-network/store/port';
 import { hasFailed } from '../../ingest/import.ts';
@@ -69,6 +69,9 @@ function optionsOf(kind: ImportKind) {
     }),
     follow: flag('read standard input until it ends, commit within 100 ms, skip rejected lines'),
     'ops-port': optional('PORT', wholeNumber(0, largestPort), 'port of metrics while --follow runs'),
+    ...addedIn('0.3.0', {
+      'ops-host': defaulted('HOST', hostName, '127.0.0.1', 'address of metrics while --follow runs'),
+    }),
   };
   const own = Object.entries(options).filter(([name]) => !absent[kind].includes(name));
   return Object.fromEntries(own) as typeof options;
@@ -92,7 +95,7 @@ function importing(kind: ImportKind): Command {
       const details = overwrite ? { overwrite } : {};
       const source = { source: sourceName(file), startedMs: Date.now() };
       const audit = { ...by, details, target: partner ?? kind, ...source };
-      const feed = { records, audit, rejectedPath, opsPort: values['ops-port'] };
+      const feed = { records, audit, rejectedPath, opsPort: values['ops-port'], opsHost: values['ops-host'] };
       if (values.follow) return follow(store, feed, output);
       const isCsv = (values.format ?? (/\.csv$/i.test(file) ? 'csv' : 'jsonl')) === 'csv';
       const shownLines = json ? ingestBounds.importReportedLines : ingestBounds.importShownLines;

@@ -84,9 +84,9 @@ test('goes on when nobody reads its standard error any more', async (t) => {
 
 test('its metrics count lines by kind, and say when a line was committed', async (t) => {
   const line = await withPartners(t, ['acme']);
-  const { child, said } = startFeed(t, line, '--ops-port', '0');
+  const { child, said } = startFeed(t, line, '--ops-port', '0', '--ops-host', '127.0.0.2');
   await until(20_000, () => said.stderr.includes('/metrics.\n'));
-  const [, url = ''] = /Metrics at (\S+)\.\n/.exec(said.stderr)!;
+  const [, url = ''] = /Metrics at (http:\/\/127\.0\.0\.2:\S+)\.\n/.exec(said.stderr)!;
   const metrics = async () => (await fetch(url)).text();
   const rejected = (count: number) =>
     new RegExp(`^partner_network_import_lines_total{kind="brands",outcome="rejected"} ${count}$`, 'm');

@@ -84,10 +84,18 @@ export interface Site {
   readonly notFound?: Refusal;
   /** The page and its headers in place of an error about the address, for browsers. */
   readonly refusalPage?: (refused: Refusal, path: string) => Promise<readonly [string, readonly string[]]>;
-  /** Called with each response that is an error, and with its code. */
-  readonly onRefusal?: ((exchange: Exchange, code: string) => void) | undefined;
+  /** Called with each response that is an error, except for shed requests. */
+  readonly onRefusal?: ((refused: RefusedRequest) => void) | undefined;
   /** Answers in place of `answer`, if something is wrapped around the site. */
   readonly answer?: Answer;
+}
+
+/** What is known of a request that got an error: neither method nor target if it was not well-formed. */
+export interface RefusedRequest {
+  readonly requestId: string;
+  readonly code: string;
+  readonly method?: string | undefined;
+  readonly url?: string | undefined;
 }
 
 /** Sends one response, and resolves to the number of characters that stay in memory until it is read. */
@@ -251,7 +259,7 @@ export function refusalOfFailure(log: Logger, requestId: string, err: unknown): 
 /** Passes a sent response to its receipt, trace, metrics and log. */
 export function finish(site: Site, exchange: Exchange, outcome = exchange.code): void {
   const { log, requests, onRefusal } = site;
-  const { requestId, route, operation, key, trace, status, code } = exchange;
+  const { requestId, request, route, operation, key, trace, status, code } = exchange;
   try {
     route?.sent?.(exchange, outcome);
     trace?.end(status, code);
@@ -268,7 +276,8 @@ export function finish(site: Site, exchange: Exchange, outcome = exchange.code):
       duration_ms: Math.round(durationMs * 1_000) / 1_000,
     };
     log.info(fields, 'request');
-    if (outcome !== undefined) onRefusal?.(exchange, outcome);
+    const { method, url } = request;
+    if (outcome !== undefined) onRefusal?.({ requestId, code: outcome, method, url });
   } catch (err) {
     // The response is sent: a failure from here on can only be logged.
     log.error({ request_id: requestId, err }, 'a response was sent, but its receipt may be missing');

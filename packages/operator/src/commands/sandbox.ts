@@ -16,7 +16,7 @@ import { createStopSignal } from '@partner-network/common/process';
 import { echo } from '@partner-network/common/text';
 import { toTime } from '@partner-network/common/times';
 import { basePath } from '@partner-network/contract/operations';
-import type { Exchange, Site } from '@partner-network/http/handle';
+import type { RefusedRequest, Site } from '@partner-network/http/handle';
 import { splitTarget } from '@partner-network/http/request';
 import { openSandboxService } from '@partner-network/service/rehearsals/rehearsals';
 import { drainOn } from '@partner-network/service/serve/run';
@@ -54,8 +54,7 @@ export const sandbox = command({
     const settings = resolveSandbox(values, join(values.data, 'sandbox.db'));
     const { database, environment } = settings;
     const log = createLog(settings.logLevel);
-    const onRefusal: Site['onRefusal'] = (exchange, code) =>
-      values.quiet || output.remark(refusalLine(exchange, code));
+    const onRefusal = values.quiet ? undefined : (refused: RefusedRequest) => output.remark(lineOf(refused));
     const created = await openStore(database, environment, toCreate);
     const by = { actor: values.actor, action: 'sandbox' } as const;
     const isDemo = await fillWithDemo(created, by).finally(created.close);
@@ -114,10 +113,11 @@ async function adminAt(
 }
 
 /** Without the query, which can have personal data. So can a path that does not exist. */
-function refusalLine({ requestId, method, request }: Exchange, code: string): string {
-  const { path } = splitTarget(request.url ?? '');
+function lineOf({ requestId, code, method = '-', url = '' }: RefusedRequest): string {
+  const { path } = splitTarget(url);
   const shown = findPersonalData(path) === undefined ? echo(path, 100) : '[personal data]';
-  return `${toTime(Date.now()).slice(11, 19)} UTC  ${code}  ${method} ${shown}  ${requestId}`;
+  const what = `${method} ${shown}`.trimEnd();
+  return `${toTime(Date.now()).slice(11, 19)} UTC  ${code}  ${what}  ${requestId}`;
 }
 
 /** Fits 80 columns, except the words of a call that a shell cannot break. */

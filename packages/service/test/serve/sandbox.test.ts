@@ -5,6 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { toCreate } from '../../../store/src/address.ts';
 import { openSqlite } from '../../../store/src/sqlite/open.ts';
 import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
+import { createCaller } from '../../../testkit/fixtures/http.ts';
 import { assertFailed, run, start } from '../../../testkit/fixtures/run.ts';
 import { until } from '../../../testkit/fixtures/until.ts';
 import { freePort, listenOnAnyPort } from '../../../testkit/servers/free-port.ts';
@@ -116,6 +117,8 @@ test('prints a line for each refused request, without its query; --quiet prints 
     answers.push([line, answer.headers.get('x-request-id')]);
     await answer.text();
   }
+  const malformed = await createCaller(Number(new URL(url).port)).raw('malformed\r\n\r\n');
+  answers.push(['MALFORMED_REQUEST  -', /X-Request-Id: (\S+)/.exec(malformed)![1]!]);
   await fetch(`${url}/brands`, key);
   await until(20_000, () => said.stderr.split('\n').length > answers.length);
   const lines = said.stderr.trim().split('\n');
@@ -139,6 +142,8 @@ test('leads a command beside its data to the environment of the sandbox', async 
   const missing = /production\.db does not exist\. For the sandbox beside it, add --environment sandbox\. /;
   assertFailed(await run('partners list', { folder }), 1, missing);
   assert.equal((await run('partners list --environment sandbox', { folder })).status, 0);
+  const examined = await run('doctor', { folder });
+  assert.match(examined.stdout, /exist\.\n +For the sandbox beside it, add --environment sandbox\./);
   const alone = await run('partners list', { folder: temporaryFolder(t) });
   assertFailed(alone, 1, /production\.db does not exist\. Correct --database and --environment/);
 });

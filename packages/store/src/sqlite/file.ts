@@ -9,7 +9,7 @@ import {
   realpathSync,
   statSync,
 } from 'node:fs';
-import { dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { DatabaseSync, type DatabaseSyncOptions } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { storeBounds } from '@partner-network/common/bounds/store';
@@ -137,6 +137,12 @@ export function obstacleTo(path: string): string | undefined {
   return code === 'ENOTDIR'
     ? `${nearestExisting(path)} is not a folder`
     : `the path cannot be used (${code})`;
+}
+
+/** What a newcomer with a sandbox overlooks, or nothing. */
+export function sandboxBeside(path: string): string {
+  const isBeside = basename(path) === 'production.db' && existsSync(join(dirname(path), 'sandbox.db'));
+  return isBeside ? 'For the sandbox beside it, add --environment sandbox. ' : '';
 }
 
 /** The file, or its nearest folder that exists: the file would be created there. */

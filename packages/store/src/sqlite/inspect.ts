@@ -14,6 +14,7 @@ import {
   obstacleTo,
   openToInspect,
   receiptsFileOf,
+  sandboxBeside,
   tryWrite,
 } from './file.ts';
 import { databaseSchema, receiptsSchema, stampOf } from './migrate.ts';
@@ -96,7 +97,7 @@ function inspectFile(path: string, environment: Environment): Finding | undefine
   const remedy =
     'Check --database. Put a moved file back, and restore a lost one from a backup. ' +
     'Only for a new service, create it with "partner-network migrate".';
-  return failed(`${missing}.`, remedy);
+  return failed(`${missing}.`, sandboxBeside(path) + remedy);
 }
 
 /** Why `serve` cannot use the receipts file. A missing file is created; `privilegesOn` checks access. */

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { storeBounds } from '@partner-network/common/bounds/store';
 import { OperatorError } from '@partner-network/common/errors';
@@ -10,7 +10,7 @@ import { createManagement } from '../sql/accounts.ts';
 import type { Differences } from '../sql/statement.ts';
 import { emptyLog, shrinkLog } from './disk-space.ts';
 import { createSql } from './engine.ts';
-import { cannotOpen, obstacleTo, receiptsFileOf, tryWrite } from './file.ts';
+import { cannotOpen, obstacleTo, receiptsFileOf, sandboxBeside, tryWrite } from './file.ts';
 import { type FileWatch, watchFiles } from './file-watch.ts';
 import { databaseSchema, openCurrent } from './migrate.ts';
 import { createExport, createReads } from './reads.ts';
@@ -92,13 +92,8 @@ export function refuseMissing(path: string, mayCreate: boolean): void {
     throw new OperatorError(`Cannot open the database ${path}: ${obstacle}. ${remedy}`);
   }
   if (!mayCreate && !existsSync(path)) {
-    const isBesideSandbox =
-      basename(path) === 'production.db' && existsSync(join(dirname(path), 'sandbox.db'));
-    throw new OperatorError(
-      `The database ${path} does not exist. ` +
-        (isBesideSandbox ? 'For the sandbox beside it, add --environment sandbox. ' : '') +
-        'Correct --database and --environment, or create it with "partner-network migrate" and the same ' +
-        'settings.',
-    );
+    const create = 'create it with "partner-network migrate" and the same settings.';
+    const remedy = `Correct --database and --environment, or ${create}`;
+    throw new OperatorError(`The database ${path} does not exist. ${sandboxBeside(path)}${remedy}`);
   }
 }

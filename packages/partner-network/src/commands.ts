@@ -173,7 +173,7 @@ const files: Readonly<Record<string, readonly Entry[][]>> = {
     [
       {
         name: 'completion',
-        summary: 'Print a script that completes commands, flags and files with the Tab key',
+        summary: 'Print a script for your shell to source, so that Tab completes commands, flags and files',
         examples: ['bash', 'zsh', 'fish'].map((shell) => `partner-network completion ${shell}`),
         load: async () => (await import('./completion.ts')).completionOf(commands),
       },

@@ -36,22 +36,31 @@ export function shownFlags(what: string, limitSince = '0.3.0') {
   return { ...addedIn(limitSince, { limit }), ...addedIn('0.3.0', { all }) };
 }
 
+/** Every record of a list of one partner has the same one, so a column would say nothing. */
+const columnsFor = <R>(columns: Columns<R>, partner: string | undefined) =>
+  columns.filter(([heading]) => heading !== 'PARTNER' || partner === undefined);
+
 const moreOf = (what: string) => `There are more ${what}. --all shows all of them, --limit N the newest N.`;
+
+interface Shown {
+  readonly limit: number;
+  readonly json: boolean;
+  readonly partner?: string | undefined;
+}
 
 /** Prints the newest of these records; `none` is said of an empty list. */
 export function printList<R extends { readonly created_at: string }>(
   records: readonly R[],
   what: string,
   columns: Columns<R>,
-  { limit, json: isJson, partner }: { limit: number; json: boolean; partner?: string | undefined },
+  { limit, json: isJson, partner }: Shown,
   output: Output,
   none = `No ${what} found.`,
 ): void {
   const isCut = records.length > limit;
   const newest = records.toSorted((one, other) => Date.parse(other.created_at) - Date.parse(one.created_at));
   const shown = isJson && !isCut ? records : newest.slice(0, limit);
-  const wanted = columns.filter(([heading]) => heading !== 'PARTNER' || partner === undefined);
-  const text = isJson || shown.length === 0 ? none : table(shown, wanted);
+  const text = isJson || shown.length === 0 ? none : table(shown, columnsFor(columns, partner));
   printReport({ value: shown, text }, isJson, output);
   if (isCut) output.remark(moreOf(what));
 }
@@ -60,13 +69,13 @@ export function printList<R extends { readonly created_at: string }>(
 export async function printNewest<R>(
   what: string,
   list: (after: R | undefined, limit: number) => Promise<readonly R[]>,
-  { limit, json: isJson, since = '' }: { limit: number; json: boolean; since?: string | undefined },
+  { limit, json: isJson, since = '', partner }: Shown & { since?: string | undefined },
   columns: Columns<R>,
   output: Output,
   recordOf: (record: R) => unknown = (record) => record,
 ): Promise<void> {
   const document = growingJson(output.write, '[');
-  const { rows, note } = growingTable(columns);
+  const { rows, note } = growingTable(columnsFor(columns, partner));
   let shown = 0;
   let last: R | undefined;
   for (let isFull = true; isFull && shown < limit; ) {

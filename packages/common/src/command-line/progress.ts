@@ -1,14 +1,11 @@
 import { commandLineBounds } from '../bounds/common.ts';
+import { toned } from './color.ts';
 import { usualColumns } from './table.ts';
 
 const { progressAfterMs, progressMs, progressPipeMs } = commandLineBounds;
 
 /** Standard error. */
-interface Screen {
-  readonly isTTY?: boolean | undefined;
-  readonly columns?: number | undefined;
-  write(text: string): unknown;
-}
+type Screen = NodeJS.WritableStream & Partial<Pick<NodeJS.WriteStream, 'isTTY' | 'columns'>>;
 
 const barCharacters = 24;
 const clearLine = '\r\u001b[K';
@@ -23,7 +20,8 @@ export function createProgress(
   totalBytes?: number,
   now = () => performance.now(),
 ) {
-  const isTerminal = screen.isTTY === true;
+  // A dumb terminal cannot clear a line.
+  const isTerminal = screen.isTTY === true && process.env.TERM !== 'dumb';
   const firstMs = isTerminal ? afterMs : progressPipeMs;
   const startedAt = now();
   let dueAt = startedAt + firstMs;
@@ -38,7 +36,8 @@ export function createProgress(
     // A terminal of unknown width reports 0. The last cell stays empty: filling it makes some terminals wrap.
     const room = isTerminal ? (screen.columns || usualColumns) - 1 : 0;
     const line = lineOf((at - startedAt) / 1_000, room);
-    screen.write(isTerminal ? `${clearLine}${line.slice(0, room)}` : `${line}\n`);
+    const colored = (done: string) => toned('good', done, screen);
+    screen.write(isTerminal ? clearLine + line.slice(0, room).replace(/#+/, colored) : `${line}\n`);
     isDrawn = isTerminal;
   }
 

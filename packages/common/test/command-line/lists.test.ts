@@ -138,6 +138,16 @@ test('the listings of a partner fit, too', needsTerminal, async (t) => {
   }
 });
 
+test('conformance names its cases and results in a narrow terminal', needsTerminal, async (t) => {
+  const { port } = await startTestService(t);
+  const { PARTNER_NETWORK_BASE_URL: url, ...variables } = partnerVariables(port);
+  const terminal = onTerminal(t, 60, ['conformance', `${url}`], variables);
+  await terminal.ended;
+  const { heading, rows } = partsOf(terminal.shown().split('\u001b[K').at(-1)!, 60);
+  assert.match(heading, /^CASE +RESULT$/);
+  assert.match(rows.join('\n'), /^headers\.own-request-id +passed$/m);
+});
+
 test('shows the newest 50 of a long list, and all with --all or --json', async (t) => {
   const line = await withPartners(t, []);
   const ids = Array.from({ length: listShown + 2 }, (_, index) => `p${String(index).padStart(2, '0')}`);

@@ -1,12 +1,18 @@
 import assert from 'node:assert/strict';
+import { Writable } from 'node:stream';
 import { test } from 'node:test';
+import { stripVTControlCharacters } from 'node:util';
 import { createProgress } from '../../src/command-line/progress.ts';
 
 /** A screen that records its output, and a clock that the test sets. */
 function createScene(totalBytes: number | undefined, isTTY = true, columns = 80, afterMs = 0) {
   const written: string[] = [];
   const clock = { ms: 0 };
-  const screen = { isTTY, columns, write: (text: string) => written.push(text) };
+  const stream = new Writable({
+    decodeStrings: false,
+    write: (text, _, done) => done(void written.push(text)),
+  });
+  const screen = Object.assign(stream, { isTTY, columns });
   const progress = createProgress(screen, afterMs, totalBytes, () => clock.ms);
   return { written, clock, progress };
 }
@@ -16,7 +22,8 @@ function seen(written: readonly string[]): string[] {
   const lines = [''];
   for (const part of written.join('').split(/(\r\u001b\[K|\n)/)) {
     if (part === '\n') lines.push('');
-    else lines[lines.length - 1] = part === '\r\u001b[K' ? '' : lines.at(-1)! + part;
+    else
+      lines[lines.length - 1] = part === '\r\u001b[K' ? '' : lines.at(-1)! + stripVTControlCharacters(part);
   }
   return lines;
 }

@@ -148,10 +148,10 @@ function countsOf(results: readonly CaseResult[]): string {
 /** A table, and then each failure in full. */
 function textOf(results: readonly CaseResult[]): string {
   const shown = table(results, [
-    ['SECTION', ({ section }) => section, 'whole'],
-    ['RESULT', ({ status }) => status, 'state'],
     ['CASE', ({ id }) => id, 'whole'],
+    ['RESULT', ({ status }) => status, 'state'],
     ['PROMISE', ({ title, variable }) => (variable === undefined ? title : `${title} (needs ${variable})`)],
+    ['SECTION', ({ section }) => section, 'whole'],
   ]);
   const failures = results
     .filter(({ expected }) => expected !== undefined)

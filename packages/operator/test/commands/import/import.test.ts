@@ -173,7 +173,7 @@ for (const signal of ['SIGKILL', 'SIGINT'] as const) {
   });
 }
 
-test('a terminal shows progress, then the summary; a pipe only the summary', needsTerminal, async (t) => {
+test('a terminal shows progress, then the summary; a pipe or dumb one does not', needsTerminal, async (t) => {
   const line = await withPartners(t, ['acme']);
   const file = join(line.folder, 'brands.csv');
   writeFileSync(file, `name,reference_id\n${'Name,ref\n'.repeat(1_000)}`);
@@ -183,10 +183,14 @@ test('a terminal shows progress, then the summary; a pipe only the summary', nee
   const status = await terminal.ended;
   const drawn = terminal.shown().split('\r\u001b[K');
   assert.deepEqual([status, drawn.at(-1)], [0, `${summary}\n`]);
-  assert.match(drawn.join('\n'), /1,000 read .*\n1,000 records staged, merging …\n/);
+  const bar = /\n\[\u001b\[32m#+\u001b\[39m\.*\] .* 1,000 read .*\n1,000 records staged, merging …/;
+  assert.match(drawn.join('\n'), bar);
   const written = onTerminal(t, 80, words.toSpliced(5, 1));
   assert.equal(await written.ended, 0);
-  assert.match(written.shown(), /1,000 records staged and merged, committing …\r/);
+  assert.match(written.shown(), /1,000 records staged and merged, committing …/);
+  const dumb = onTerminal(t, 80, words, { TERM: 'dumb' });
+  assert.equal(await dumb.ended, 0);
+  assert.doesNotMatch(dumb.shown(), /[\r\u001b]/);
   const piped = await line.run(words.slice(0, -2));
   assert.deepEqual([piped.status, piped.stdout, piped.stderr], [0, `${summary}\n`, '']);
 });

@@ -23,8 +23,8 @@ On a terminal, the columns that do not fit are left out, ids lose their middle, 
 in UTC, and the last line says what is missing. A pipe gets everything. \`--json\` has every field,
 and is for programs: columns may change.
 
-Errors, warnings and states have colors on a terminal, and with \`FORCE_COLOR\` in a pipe.
-\`NO_COLOR\`, \`--no-color\` and \`TERM=dumb\` remove them.
+Errors, warnings, states and the progress bar have colors on a terminal, and with
+\`FORCE_COLOR\` in a pipe. \`NO_COLOR\`, \`--no-color\` and \`TERM=dumb\` remove them.
 `;
 
 /** Commands with more flags than a cell can show. Settings has a table for them. */

@@ -31,6 +31,10 @@ const otherVariables: readonly {
     help: "Folder for compiled code, which makes the next start faster. Let only the service write to it. The default is `.cache` in the package, if only the service's user can write to the package. In a checkout it is `node_modules/.cache/partner-network`.",
   },
   {
+    names: ['NO_COLOR', 'FORCE_COLOR', 'TERM'],
+    help: 'Colors: `NO_COLOR` and `TERM=dumb` remove them, and `FORCE_COLOR` adds them in a pipe. On a dumb terminal, nothing is drawn.',
+  },
+  {
     names: ['PGPASSWORD', 'PGPASSFILE'],
     help: 'Password, or password file, for a Postgres URL without a password.',
   },

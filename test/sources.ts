@@ -51,14 +51,20 @@ export const pathOf = (imported: string) =>
     .replace(/^@partner-network\/client$/, '$&/index')
     .replace(/^@partner-network\/([^/]+)\/(.*)$/, 'packages/$1/src/$2.ts');
 
-/** A test is fast if nothing that it imports, directly or not, can start a process or a browser. */
-export function isFast(test: string): boolean {
-  const reached = new Set([test]);
+/** Everything that a file imports, directly or not: our files, and names of packages. */
+export function reachedFrom(start: string): ReadonlySet<string> {
+  const reached = new Set([start]);
   for (const file of reached) {
-    if (/^(node:(child_process|cluster)|playwright-core)$/.test(file)) return false;
     if (!/^[^:]*\.[jt]s$/.test(file) || !existsSync(join(root, file))) continue;
     const values = read(file).replaceAll(/^(import|export) type [^;]*;/gm, '');
     for (const imported of importsIn(file, values)) reached.add(pathOf(imported));
   }
-  return true;
+  return reached;
+}
+
+/** A test is fast if nothing that it imports, directly or not, can start a process or a browser. */
+export function isFast(test: string): boolean {
+  return ![...reachedFrom(test)].some((file) =>
+    /^(node:(child_process|cluster)|playwright-core)$/.test(file),
+  );
 }

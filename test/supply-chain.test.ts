@@ -5,8 +5,8 @@ import { existsSync, globSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { temporaryFolder } from '../packages/testkit/fixtures/folder.ts';
-import { productionPackages } from '../packages/testkit/package/production.ts';
-import { productionSbom } from '../scripts/packages/sbom.ts';
+import { bundle } from '../scripts/packages/bundle.ts';
+import { componentAt, noticesOf, sbomOf } from '../scripts/packages/sbom.ts';
 import { read, root } from './sources.ts';
 
 interface Locked {
@@ -21,6 +21,7 @@ interface Locked {
 
 interface Manifest {
   readonly name: string;
+  readonly version?: string;
   readonly allowScripts?: Readonly<Record<string, boolean>>;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly devDependencies?: Readonly<Record<string, string>>;
@@ -104,42 +105,51 @@ test('every package has a license that lets us use it', () => {
   }
 });
 
-test('npm run sbom names every package that runs in production, and no other', () => {
-  const { bomFormat, specVersion, metadata, components, dependencies } = productionSbom();
+test('the SBOM of the package names every package that is in its program, and no other', async () => {
+  const { files, places } = await bundle();
+  const { bomFormat, specVersion, metadata, components, dependencies } = sbomOf(places);
+  const { name, version, dependencies: direct = {} } = manifestOf('packages/partner-network/package.json');
+  const product = metadata.component['bom-ref'];
+  assert.deepEqual([bomFormat, specVersion, product], ['CycloneDX', '1.5', `${name}@${version}`]);
+  const map = JSON.parse(String(files.get('main.js.map')));
+  const sources = Array.from(JSON.stringify(map.sources).matchAll(/node_modules\/((?:@[^/]+\/)?[^/]+)/g));
+  const inside = new Set(sources.map(([, name]) => name));
+  assert.deepEqual(components.map((part) => part.name).toSorted(), [...inside].toSorted());
+  assert.ok(inside.size > 30);
+  const [first, ...others] = dependencies;
+  assert.deepEqual(first?.ref, product);
   assert.deepEqual(
-    [bomFormat, specVersion, metadata.component.name],
-    ['CycloneDX', '1.5', 'partner-network-workspace'],
+    first?.dependsOn,
+    Object.entries(direct).map(([name, version]) => `${name}@${version}`),
   );
-  const parts = components
-    .map((part) => part['bom-ref'])
-    .filter((part) => !/^(@partner-network\/|partner-network@)/.test(part));
-  const running = others
-    .filter(([, { dev }]) => !dev)
-    .map(([place, { version }]) => `${nameOf(place)}@${version}`);
-  assert.deepEqual(parts.toSorted(), [...new Set(running)].toSorted());
-  const known = new Set([...components.map((part) => part['bom-ref']), metadata.component['bom-ref']]);
-  for (const { ref, dependsOn } of dependencies) {
-    for (const name of [ref, ...dependsOn]) assert.ok(known.has(name), name);
-  }
+  const refs = components.map((part) => part['bom-ref']);
+  assert.deepEqual(
+    others.map(({ ref }) => ref),
+    refs,
+  );
+  for (const { dependsOn } of dependencies) for (const ref of dependsOn) assert.ok(refs.includes(ref), ref);
+  for (const { hashes } of components) assert.match(hashes![0]!.content, /^[0-9a-f]{128}$/);
 });
 
-test('the packages of the image are those of production', () => {
-  const places = productionPackages(root);
-  for (const name of ['pg', 'pg-protocol']) {
-    assert.ok(places.includes(`node_modules/${name}`), name);
-  }
-  assert.ok(!places.some((place) => /typescript|node-linux|partner-network/.test(place)));
+test('the notices have the copyright of every package that is in the program', async () => {
+  const { places } = await bundle();
+  const notices = noticesOf(places)
+    .split(`\n${'-'.repeat(80)}\n\n`)
+    .slice(1);
+  assert.deepEqual(
+    notices.map((notice) => notice.split('\n', 1)[0]),
+    places.map((place) => componentAt(place)['bom-ref']),
+  );
+  for (const notice of notices) assert.match(notice, /copyright|public domain/i);
 });
 
 test('a package that is not installed as the lockfile says is an error', (t) => {
   const folder = temporaryFolder(t);
-  const packages = { 'node_modules/one': { version: '1.0.0' } };
-  writeFileSync(join(folder, 'package-lock.json'), JSON.stringify({ packages }));
-  const said = /node_modules\/one is not installed as package-lock\.json says\. Run "npm ci"/;
-  assert.throws(() => productionPackages(folder), said);
-  mkdirSync(join(folder, 'node_modules/one'), { recursive: true });
-  writeFileSync(join(folder, 'node_modules/one/package.json'), '{"version":"1.0.1"}');
-  assert.throws(() => productionPackages(folder), said);
+  const place = 'node_modules/pg';
+  mkdirSync(join(folder, place), { recursive: true });
+  writeFileSync(join(folder, place, 'package.json'), '{"name":"pg","version":"1.0.1"}');
+  const said = /node_modules\/pg is not installed as package-lock\.json says\. Run "npm ci"/;
+  assert.throws(() => componentAt(place, folder), said);
 });
 
 /** `FILE`: "NAME", "NAME" — the tests that the document names. */

@@ -1,22 +1,28 @@
 /** The files of the image, in one folder for each layer, as deploy/Containerfile copies them. */
-import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { packServer, unpack } from '../../packages/testkit/package/installed.ts';
-import { productionPackages } from '../../packages/testkit/package/production.ts';
-import { imageSbom, sharedLibrariesOf } from './sbom.ts';
+import { imageSbom, nodePackage, sharedLibrariesOf } from './sbom.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const modules = 'usr/lib/node_modules';
 
 /** `created` is the time of the sources. An upgrade of our package usually changes its own layer alone. */
 export function writeFiles(folder: string, created: string): void {
-  const nodePackage = `node-linux-${process.arch}`;
   const node = join(root, 'node_modules', nodePackage);
   const remedy = 'Run "npm ci" on Linux, on an x64 or arm64 processor.';
   if (!existsSync(node)) throw new Error(`node_modules has no ${nodePackage}. ${remedy}`);
-  const copy = (from: string, to: string, filter: (path: string) => boolean = () => true) =>
-    cpSync(from, join(folder, to), { recursive: true, dereference: true, filter });
+  const copy = (from: string, to: string) =>
+    cpSync(from, join(folder, to), { recursive: true, dereference: true });
 
   const libraries = sharedLibrariesOf(join(node, 'bin/node'));
   const copyrights = libraries.map(({ debian }) => `/usr/share/doc/${debian.name}/copyright`);
@@ -27,17 +33,11 @@ export function writeFiles(folder: string, created: string): void {
   copy(join(node, 'LICENSE'), 'node/usr/share/doc/node/LICENSE');
   copy(join(import.meta.dirname, 'rootfs'), 'node');
 
-  for (const place of productionPackages(root)) {
-    // Packages inside it have their own place. Types and maps, half of the bytes, are for development only.
-    const inside = join(root, place, 'node_modules');
-    const isPart = (path: string) => !path.startsWith(inside) && !/\.(d\.[cm]?ts|map)$/.test(path);
-    copy(join(root, place), join('dependencies', place.replace('node_modules', modules)), isPart);
-  }
-
-  unpack(packServer(folder), join(folder, 'package', modules, 'partner-network'));
+  const installed = unpack(packServer(folder), join(folder, 'package/usr/lib/node_modules/partner-network'));
   const sbom = join(folder, 'package/usr/share/sbom');
   mkdirSync(sbom, { recursive: true });
-  const parts = imageSbom(created, nodePackage, libraries);
+  const inside = JSON.parse(readFileSync(join(installed, 'share/partner-network.cdx.json'), 'utf8'));
+  const parts = imageSbom(inside, created, libraries);
   writeFileSync(join(sbom, 'partner-network.cdx.json'), `${JSON.stringify(parts, null, 2)}\n`);
 
   // Files that the umask made private become readable. Like Git, this keeps only whether a file is a program.

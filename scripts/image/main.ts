@@ -15,7 +15,7 @@ const { version } = JSON.parse(textOf(join(root, 'packages/partner-network/packa
 
 const about = `
 Packs partner-network and writes an image of it to a new folder, as an OCI image layout: Node, the shared
-libraries of this machine that Node needs, the dependencies in node_modules, and the package. It needs
+libraries of this machine that Node needs, and the package. It needs
 buildah, and no daemon. The same sources, packages and libraries give the same digest, which is printed. The
 image is for this processor. SOURCE_DATE_EPOCH sets its time; otherwise it has the time of the commit.
 

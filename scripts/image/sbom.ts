@@ -2,7 +2,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { type Component, productionSbom, type Sbom } from '../packages/sbom.ts';
+import { type Component, componentAt, type Sbom } from '../packages/sbom.ts';
 
 type SharedLibrary = ReturnType<typeof libraryAt>;
 
@@ -41,29 +41,21 @@ function componentOf({ path, debian: { name, version, architecture } }: SharedLi
   };
 }
 
-/**
- * What runs in production, with Node for one processor, and the shared libraries. It has no serial number and
- * the time of the sources, so that the same sources give the same document.
- */
-export function imageSbom(created: string, nodePackage: string, libraries: readonly SharedLibrary[]): Sbom {
-  const { bomFormat, specVersion, components, dependencies } = productionSbom();
-  const product = components.find(({ name }) => name === 'partner-network')!;
-  const node = components.find(({ name }) => name === nodePackage)!;
-  const others = components.filter((part) => part !== product && !part.name.startsWith('node-linux-'));
-  const inside = [...others, node, ...libraries.map(componentOf)];
-  const refs = new Set([product, ...inside].map((part) => part['bom-ref']));
-  const more: Readonly<Record<string, readonly string[]>> = {
-    [product['bom-ref']]: [node['bom-ref']],
-    [node['bom-ref']]: libraries.map(({ path }) => path),
-  };
+export const nodePackage = `node-linux-${process.arch}`;
+
+/** What is in the package, with Node for this processor and the shared libraries. */
+export function imageSbom(inside: Sbom, timestamp: string, libraries: readonly SharedLibrary[]): Sbom {
+  const node = componentAt(`node_modules/${nodePackage}`);
+  const [product, ...others] = inside.dependencies;
+  const { ref, dependsOn } = product!;
   return {
-    bomFormat,
-    specVersion,
-    version: 1,
-    metadata: { timestamp: created, component: { ...product, type: 'application' } },
-    components: inside,
-    dependencies: dependencies
-      .filter(({ ref }) => refs.has(ref))
-      .map(({ ref, dependsOn }) => ({ ref, dependsOn: [...dependsOn, ...(more[ref] ?? [])] })),
+    ...inside,
+    metadata: { timestamp, ...inside.metadata },
+    components: [...inside.components, node, ...libraries.map(componentOf)],
+    dependencies: [
+      { ref, dependsOn: [...dependsOn, node['bom-ref']] },
+      ...others,
+      { ref: node['bom-ref'], dependsOn: libraries.map(({ path }) => path) },
+    ],
   };
 }

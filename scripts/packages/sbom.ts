@@ -1,14 +1,7 @@
-/**
- * What runs in production as a CycloneDX document: npm's own SBOM without development packages.
- * `npm sbom --omit dev` would leave out packages that a development tool happens to share, half of the
- * Postgres driver among them.
- */
-import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+/** The packages of others that are in our package: as a CycloneDX document, and with their licenses. */
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-
-const root = fileURLToPath(new URL('../..', import.meta.url));
 
 export interface Component {
   readonly 'bom-ref': string;
@@ -27,58 +20,85 @@ export interface Sbom {
   readonly bomFormat: string;
   readonly specVersion: string;
   readonly version: number;
-  readonly metadata: { readonly timestamp: string; readonly component: Component };
+  readonly metadata: { readonly timestamp?: string; readonly component: Component };
   readonly components: readonly Component[];
   readonly dependencies: readonly { readonly ref: string; readonly dependsOn: readonly string[] }[];
 }
 
-const readJson = (file: string) => JSON.parse(readFileSync(join(root, file), 'utf8'));
-
-/** Packages that only development needs, as the SBOM refers to them. */
-function developmentPackages(): Set<string> {
-  const { packages } = readJson('package-lock.json');
-  const dev = new Set<string>();
-  const production = new Set<string>();
-  for (const [place, locked] of Object.entries<{ version: string; dev?: boolean }>(packages)) {
-    const ref = `${place.split('node_modules/').at(-1)}@${locked.version}`;
-    (locked.dev ? dev : production).add(ref);
-  }
-  return dev.difference(production);
+interface Locked {
+  readonly version: string;
+  readonly license: string;
+  readonly integrity?: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
 }
 
-export function productionSbom(): Sbom {
-  const words = ['sbom', '--package-lock-only', '--sbom-format', 'cyclonedx'];
-  const whole: Sbom = JSON.parse(
-    execFileSync('npm', words, {
-      cwd: root,
-      encoding: 'utf8',
-      maxBuffer: 2 ** 26,
-      stdio: ['ignore', 'pipe', 'ignore'],
-    }),
-  );
-  const excluded = developmentPackages();
-  // npm names our packages after their folders.
-  const named = (part: Component) => ({
-    ...part,
-    name: part['bom-ref'].slice(0, part['bom-ref'].lastIndexOf('@')),
-  });
-  const dependencies = whole.dependencies
-    .filter(({ ref }) => !excluded.has(ref))
-    .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((other) => !excluded.has(other)) }));
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const readJson = (...path: string[]) => JSON.parse(readFileSync(join(...path), 'utf8'));
+const { packages }: { packages: Readonly<Record<string, Locked>> } = readJson(root, 'package-lock.json');
+const product = 'packages/partner-network';
+
+/** A package as the lockfile describes it. Fails if another version is installed. */
+export function componentAt(place: string, folder = root): Component {
+  const { version, license, integrity } = packages[place]!;
+  const { name, version: installed } = readJson(folder, place, 'package.json');
+  if (installed !== version) {
+    throw new Error(`${place} is not installed as package-lock.json says. Run "npm ci".`);
+  }
+  const digest = integrity && Buffer.from(integrity.replace('sha512-', ''), 'base64').toString('hex');
   return {
-    ...whole,
-    metadata: { ...whole.metadata, component: named(whole.metadata.component) },
-    components: whole.components.filter((part) => !excluded.has(part['bom-ref'])).map(named),
+    'bom-ref': `${name}@${version}`,
+    type: place === product ? 'application' : 'library',
+    name,
+    version,
+    purl: `pkg:npm/${name.replace('@', '%40')}@${version}`,
+    ...(digest && { hashes: [{ alg: 'SHA-512', content: digest }] }),
+    licenses: [{ license: { id: license } }],
+  };
+}
+
+/**
+ * The SBOM of the package, which contains the packages of these folders, such as `node_modules/pg`. It has no
+ * time and no serial number, so that the same sources give the same document.
+ */
+export function sbomOf(places: readonly string[]): Sbom {
+  const component = componentAt(product);
+  const parts = new Map(places.map((place) => [place, componentAt(place)]));
+  const dependencies = [...new Map([[product, component], ...parts])].map(([place, { 'bom-ref': ref }]) => ({
+    ref,
+    dependsOn: Object.keys(packages[place]!.dependencies ?? {}).flatMap(
+      (name) =>
+        (parts.get(`${place}/node_modules/${name}`) ?? parts.get(`node_modules/${name}`))?.['bom-ref'] ?? [],
+    ),
+  }));
+  const components = [...parts.values()];
+  return {
+    bomFormat: 'CycloneDX',
+    specVersion: '1.5',
+    version: 1,
+    metadata: { component },
+    components,
     dependencies,
   };
 }
 
-/** `npm run --silent sbom`. */
-if (import.meta.main) {
-  try {
-    process.stdout.write(`${JSON.stringify(productionSbom(), null, 2)}\n`);
-  } catch (error) {
-    process.stderr.write(`npm cannot list the packages: ${(error as Error).message}\n`);
-    process.exitCode = 1;
-  }
+/** The license of each package, as it wants to be repeated. */
+export function noticesOf(places: readonly string[]): string {
+  const notices = places.map((place) => `${componentAt(place)['bom-ref']}\n\n${licenseIn(place)}\n`);
+  const about = 'The program contains these packages of others.\n';
+  return [about, ...notices].join(`\n${'-'.repeat(80)}\n\n`);
+}
+
+/** The files for it, or else the end of the README. */
+function licenseIn(place: string): string {
+  const folder = join(root, place);
+  const texts = (names: RegExp) =>
+    readdirSync(folder)
+      .filter((name) => names.test(name))
+      .toSorted()
+      .map((name) => readFileSync(join(folder, name), 'utf8').trim());
+  const files = texts(/^(licen[sc]e|copying|notice)/i);
+  if (files.length > 0) return files.join('\n\n');
+  const [, text] = /^#+ licen[sc]e\s(.*)/ims.exec(texts(/^readme/i).join('\n')) ?? [];
+  if (text === undefined || !/copyright/i.test(text)) throw new Error(`${place} has no text of its license.`);
+  return text.trim();
 }

@@ -1,32 +1,19 @@
 /**
- * Builds what the package `partner-network` contains, in packages/partner-network/dist. npm runs it before it
- * packs. With `--print`, it writes no files and prints the package, which the service of a checkout offers.
- * The folder mirrors the repository, so that files find each other as they do in a checkout.
- * Types are replaced by blanks: a line of a stack trace is the same line in the TypeScript file.
+ * Writes the package `partner-network` to a folder, by default to the root of the checkout, and prints its
+ * path. With `--print`, it prints the package itself, which the service of a checkout offers.
  */
-import {
-  existsSync,
-  globSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { stripTypeScriptTypes } from 'node:module';
-import { dirname, join, relative } from 'node:path';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { clientFiles, serverTarball } from '../../packages/service/src/site/clients.ts';
+import { type Files, tarball } from '../../packages/service/src/site/archives.ts';
+import { clientFiles } from '../../packages/service/src/site/clients.ts';
+import { bundle } from './bundle.ts';
+import { noticesOf, sbomOf } from './sbom.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const published = 'packages/partner-network';
 
-const sources = 'packages/*/src/**/*.ts';
-/**
- * What the program reads at run time, what the pages at /docs show, and the units for systemd. By their
- * kinds, because a checkout may have other files beside them, such as settings with passwords.
- */
+/** What the program reads at run time, and what the pages at /docs show. */
 export const read = [
   'packages/service/src/**/*.lua',
   'packages/store/src/**/*migrations/*.sql',
@@ -37,74 +24,46 @@ export const read = [
   'docs/*/partners/*.{md,json}',
   'docs/samples/*',
   'CHANGELOG.md',
-  'deploy/*.{service,socket,timer}',
 ];
 
-/** What the package contains in `dist`, by its path there. */
-async function filesOfServer(): Promise<Map<string, string | Buffer>> {
-  const files = new Map<string, string | Buffer>();
-  for (const file of globSync(sources, { cwd: root })) {
-    files.set(file.replace(/\.ts$/, '.js'), javascriptOf(file));
-  }
-  for (const pattern of read) {
-    const found = globSync(pattern, { cwd: root });
-    if (found.length === 0) throw new Error(`No file fits ${pattern}: the package would be incomplete.`);
-    for (const file of found) files.set(file, readFileSync(join(root, file)));
-  }
+/** What operators need beside the program. */
+export const shared = ['deploy/*.{service,socket,timer}'];
+
+const json = (value: unknown) => `${JSON.stringify(value, undefined, 2)}\n`;
+
+/** All files of the package. By their kinds, because a checkout may have others, such as settings. */
+export async function filesOfServer(): Promise<Files> {
+  const files: Record<string, string | Buffer> = {};
+  const copy = (from: string, patterns: readonly string[], to = '') => {
+    for (const pattern of patterns) {
+      const found = globSync(pattern, { cwd: join(root, from) });
+      if (found.length === 0) throw new Error(`No file fits ${pattern}: the package would be incomplete.`);
+      for (const path of found) files[`${to}${path}`] = readFileSync(join(root, from, path));
+    }
+  };
+  copy(published, ['README.md', 'LICENSE', 'bin/*.js']);
+  copy('.', read, 'dist/');
+  copy('.', shared, 'share/');
+  const { scripts: _, dependencies: __, devDependencies: ___, ...manifest } = manifestOf();
+  files['package.json'] = json(manifest);
+  const { type, version } = manifest;
+  files[`dist/${published}/package.json`] = json({ type, version });
   for (const { name, content } of clientFiles()) {
-    files.set(`packages/service/assets/clients/${name}`, await content());
+    files[`dist/packages/service/assets/clients/${name}`] = await content();
   }
-  const manifest = readFileSync(join(root, published, 'package.json'), 'utf8');
-  const { type, version } = JSON.parse(manifest);
-  const text = `${JSON.stringify({ type, version })}\n`;
-  return files.set(`${published}/package.json`, text);
+  const { files: program, places } = await bundle();
+  for (const [name, content] of program) files[`dist/${name}`] = content;
+  files['share/partner-network.cdx.json'] = json(sbomOf(places));
+  files['share/third-party-notices.txt'] = noticesOf(places);
+  return files;
 }
 
-/**
- * Makes the folder contain the package and nothing else. Replaces only files that differ, each in one step,
- * because tests may pack the same sources at the same time.
- */
-export async function buildServer(folder: string): Promise<void> {
-  const files = await filesOfServer();
-  for (const [file, content] of files) replace(join(folder, file), content, `${folder}.${process.pid}`);
-  // A pattern would leave files that begin with a dot, which npm packs.
-  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
-    const file = join(entry.parentPath, entry.name);
-    if (!entry.isDirectory() && !files.has(relative(folder, file))) rmSync(file, { force: true });
-  }
-}
-
-/** The package as a service that runs from a checkout offers it. */
-async function packServer(): Promise<Buffer> {
-  const dist = [...(await filesOfServer())].map(([file, content]) => [`dist/${file}`, content]);
-  return serverTarball(`${published}/`, Object.fromEntries(dist));
-}
-
-function replace(file: string, content: string | Buffer, temporary: string): void {
-  if (existsSync(file) && readFileSync(file).equals(Buffer.from(content))) return;
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(temporary, content);
-  renameSync(temporary, file);
-}
-
-/** An import of another package of the repository, but not one in the examples of comments. */
-const ours = /(?<=^(?! \*).*(?:from|import)[ (])'@partner-network\/(\w+)\/?([^']*)'/gm;
-
-/** Its JavaScript. Imports of our other packages become paths. */
-function javascriptOf(file: string): string {
-  const folder = dirname(file);
-  return stripTypeScriptTypes(readFileSync(join(root, file), 'utf8'))
-    .replaceAll(ours, (_, packageName, name) => {
-      const path = relative(folder, `packages/${packageName}/src/${name || 'index'}.ts`);
-      return `'${path.startsWith('.') ? path : `./${path}`}'`;
-    })
-    .replaceAll(/'(\.\.?\/[^']+)\.ts'/g, (_, path) => {
-      if (!existsSync(join(root, folder, `${path}.ts`))) throw new Error(`${file}: no file ${path}.ts`);
-      return `'${path}.js'`;
-    });
-}
+const manifestOf = () => JSON.parse(readFileSync(join(root, published, 'package.json'), 'utf8'));
 
 if (import.meta.main) {
-  if (process.argv[2] === '--print') process.stdout.write(await packServer());
-  else await buildServer(join(root, published, 'dist'));
+  const packed = tarball(await filesOfServer());
+  const [place = root] = process.argv.slice(2);
+  const path = join(resolve(place), `partner-network-${manifestOf().version}.tgz`);
+  if (place !== '--print') writeFileSync(path, packed);
+  process.stdout.write(place === '--print' ? packed : `${path}\n`);
 }

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { installTools } from '../../checks/lib/install-tools.ts';
 import { clientFiles } from '../../packages/service/src/site/clients.ts';
-import { pack } from '../../packages/testkit/package/installed.ts';
+import { packServer } from '../../packages/testkit/package/installed.ts';
 import { type published, root } from './repository.ts';
 
 /** Packages and the image are built from all files, also from those that no commit has. */
@@ -24,7 +24,7 @@ export async function packageFaults(
 ): Promise<string[]> {
   installTools('scripts/release/tools');
   const { checkTypes, lintPackage } = await import('./tools/package.js');
-  const file = name === 'partner-network' ? pack(folder, '-w', name) : join(folder, client!.name);
+  const file = name === 'partner-network' ? packServer(folder) : join(folder, client!.name);
   if (name === '@partner-network/client') writeFileSync(file, await client!.content());
   const manifest = execFileSync('tar', ['-xOzf', file, 'package/package.json'], { encoding: 'utf8' });
   const { name: packed, version: found, exports } = JSON.parse(manifest);

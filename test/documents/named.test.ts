@@ -23,7 +23,7 @@ const spansOf = (page: string) => (proseOf(page).match(/`[^`]+`/g) ?? []).join('
 
 /** Flags of npm, Node, podman, systemd, Prometheus, Prism, the example senders and our other programs. */
 const othersFlags = `engine errors give-up-after gzip health-cmd health-interval init memory no-healthcheck
-  no-retries now omit only order rounds rows seconds silent ulimit url web.listen-address`.split(/\s+/);
+  no-retries now omit only order rounds rows seconds ulimit url web.listen-address`.split(/\s+/);
 
 test('every flag that a page names exists', async () => {
   const commands = (await describedCommands()).flatMap((group) => group.commands);

@@ -44,12 +44,12 @@ test('skopeo reads the image: how it runs, and where it comes from', {
   assert.match(label('licenses'), /^Apache-2\.0 AND .* AND MIT$/);
 });
 
-test('the layers that rarely change have no time: the next release has the same', {
+test('the layer of Node has no time: the next release has the same', {
   skip: withoutImage || without('umoci'),
 }, (t) => {
   const { rootfs } = openBundle(t);
   const timeOf = (path: string) => statSync(join(rootfs, path)).mtimeMs;
-  assert.deepEqual(['usr/bin/node', 'usr/lib/node_modules/pg/package.json'].map(timeOf), [0, 0]);
+  assert.equal(timeOf('usr/bin/node'), 0);
 });
 
 test('the SBOM in the image names each package and library in it', {
@@ -60,14 +60,11 @@ test('the SBOM in the image names each package and library in it', {
   const sbom = JSON.parse(inside('usr/share/sbom/partner-network.cdx.json').toString());
   const product: string = sbom.metadata.component['bom-ref'];
   const refs: string[] = sbom.components.map((part: { 'bom-ref': string }) => part['bom-ref']);
-  const manifests = globSync('usr/lib/node_modules/{*,@*/*,**/node_modules/*}/package.json', { cwd: rootfs });
-  const packages = manifests.map((path) => JSON.parse(inside(path).toString()));
-  assert.ok(packages.length > 30);
   const node = JSON.parse(read(`node_modules/node-linux-${process.arch}/package.json`));
   assert.ok(refs.includes(`${node.name}@${node.version}`));
-  for (const { name, version } of packages) {
-    assert.ok([...refs, product].includes(`${name}@${version}`), name);
-  }
+  const folder = 'usr/lib/node_modules/partner-network/share';
+  const ofPackage = JSON.parse(inside(`${folder}/partner-network.cdx.json`).toString());
+  assert.deepEqual(sbom.components.slice(0, ofPackage.components.length), ofPackage.components);
   const libraries = globSync('{lib,lib64}/**/*.so.*', { cwd: rootfs });
   assert.ok(libraries.length >= 5);
   for (const path of libraries) {

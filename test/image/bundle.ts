@@ -45,7 +45,7 @@ function freshBundle(t: Lifetime): Bundle {
   const files = temporaryFolder(t);
   const rootfs = temporaryFolder(t);
   writeFiles(files, new Date(0).toISOString());
-  const layers = ['volume', 'node', 'dependencies', 'package'];
+  const layers = ['volume', 'node', 'package'];
   execFileSync('cp', ['--archive', ...layers.map((layer) => `${files}/${layer}/.`), rootfs]);
   chmodSync(rootfs, 0o755);
   const [uid = 0, gid = 0] = instruction('USER').split(':').map(Number);

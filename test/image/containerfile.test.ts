@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
 import { imageSbom, sharedLibrariesOf } from '../../scripts/image/sbom.ts';
-import { read as packed } from '../../scripts/packages/server.ts';
+import { bundle } from '../../scripts/packages/bundle.ts';
+import { sbomOf } from '../../scripts/packages/sbom.ts';
+import { read as packed, shared } from '../../scripts/packages/server.ts';
 import { read, root } from '../sources.ts';
 import { containerfile, instruction, without, withoutImage } from './bundle.ts';
 
@@ -23,10 +25,11 @@ test('the image starts with the flags of the command and the variables of the un
 
 test('the labels have the description of the package, and the licenses of everything in the image', {
   skip: process.platform !== 'linux' && 'needs Linux',
-}, () => {
+}, async () => {
   const { name, description } = JSON.parse(read('packages/partner-network/package.json'));
   const libraries = sharedLibrariesOf(process.execPath);
-  const { components } = imageSbom('', `node-linux-${process.arch}`, libraries);
+  const { places } = await bundle();
+  const { components } = imageSbom(sbomOf(places), '', libraries);
   const licenses = components
     .flatMap((part) => part.licenses)
     .map((item) => ('license' in item ? item.license.id : item.expression));
@@ -47,7 +50,7 @@ test('a builder gets the files that the Containerfile copies, and no data of the
     copied,
   );
   // Each pattern begins with the name of a folder or a file of the checkout.
-  for (const pattern of packed)
+  for (const pattern of [...packed, ...shared])
     assert.ok(
       copied.some((name) => new RegExp(`^\\{?${name}`).test(pattern)),
       pattern,

@@ -19,14 +19,17 @@ if (process.env.NO_COLOR || process.env.TERM === 'dumb') delete process.env.FORC
 // Imported in this order: an older Node must report its version before it imports what it does not have.
 await import('./require-node-24.js');
 const { enableCompileCache } = await import('node:module');
-const { existsSync, mkdirSync, statSync } = await import('node:fs');
+const { existsSync, mkdirSync, readFileSync, statSync } = await import('node:fs');
 
-// The sources exist in a checkout only. The package has them as JavaScript, in the same layout.
+// To load the program would take as long as Node itself.
+if (process.argv[2] === '--version') {
+  console.log(JSON.parse(readFileSync(`${import.meta.dirname}/../package.json`, 'utf8')).version);
+  process.exit();
+}
+
+// The sources exist in a checkout only. The package has them as one file.
 const isCheckout = existsSync(new URL('../src/main.ts', import.meta.url));
-const main = new URL(
-  isCheckout ? '../src/main.ts' : '../dist/packages/partner-network/src/main.js',
-  import.meta.url,
-);
+const main = new URL(isCheckout ? '../src/main.ts' : '../dist/main.js', import.meta.url);
 
 // Compiled code is kept for the next start. Threads find it by the variable only. A thread that has to strip
 // types itself takes 40 ms and 19 MB more.

@@ -5,7 +5,7 @@ import { type Command, exitUsage, type Output } from '@partner-network/common/co
 import { helpColumns, helpOf } from '@partner-network/common/command-line/help';
 import { parseLine } from '@partner-network/common/command-line/parse';
 import { ConclusiveError, InterruptedError, OperatorError } from '@partner-network/common/errors';
-import { endBy, onInterrupt, ownVersion } from '@partner-network/common/process';
+import { endBy, onInterrupt } from '@partner-network/common/process';
 import { maskSecrets, printable } from '@partner-network/common/text';
 import { StoreUnavailable } from '@partner-network/store/port';
 import { commands, type Entry, groups } from './commands.ts';
@@ -67,10 +67,6 @@ export async function main(
   streams: Streams = process,
 ): Promise<number> {
   const output = outputTo(streams);
-  if (typed[0] === '--version') {
-    output.answer(ownVersion());
-    return 0;
-  }
   // Words after `--` belong to a program that the command starts.
   const end = typed.includes('--') ? typed.indexOf('--') : typed.length;
   const own = typed.slice(0, end).filter((word) => word !== '--no-color');

@@ -14,7 +14,6 @@ import {
   readFileSync,
   rmSync,
   statSync,
-  writeFileSync,
 } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -23,14 +22,14 @@ import { after, before, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { installTools } from '../../../checks/lib/install-tools.ts';
-import { buildServer } from '../../../scripts/packages/server.ts';
+import { read } from '../../../scripts/packages/server.ts';
 import { ownVersion } from '../../common/src/process.ts';
 import { clientFiles, offeredFiles } from '../../service/src/site/clients.ts';
 import { guideList } from '../../service/src/site/guides.ts';
 import { temporaryFolder } from '../../testkit/fixtures/folder.ts';
 import { unprivileged } from '../../testkit/fixtures/lifetime.ts';
 import { type Finished, run, type Surroundings, start } from '../../testkit/fixtures/run.ts';
-import { installServer, pack, packServer, unpack } from '../../testkit/package/installed.ts';
+import { installServer, packServer } from '../../testkit/package/installed.ts';
 import { programsOnPath } from '../../testkit/servers/programs.ts';
 import { demoVariables } from '../../testkit/service/partner.ts';
 
@@ -81,38 +80,46 @@ const readme = () => readFileSync(join(installed, 'README.md'), 'utf8');
 /** Everything in the package, as paths below its folder. */
 const packed = () => execFileSync('tar', ['-tzf', tarball], { encoding: 'utf8' }).trim().split('\n').sort();
 
-test('the package contains the sources as JavaScript, the files that they read, and nothing else', () => {
-  const sources = globSync('packages/*/src/**/*.ts', { cwd: root });
+test('the package contains the program, the files that it reads, and nothing else', () => {
+  const own = ['LICENSE', 'README.md', 'bin/partner-network.js', 'bin/require-node-24.js', 'package.json'];
+  const program = ['main', 'thread', 'receipts-thread'].flatMap((name) => [`${name}.js`, `${name}.js.map`]);
   const others = [
-    'packages/operator/assets/console.css',
-    'packages/operator/assets/copy.js',
-    'packages/service/assets/brand-placeholder.png',
-    ...['base.css', 'highlighted.json', 'icon.svg', 'site.css', 'site.js'].map(
-      (name) => `packages/service/assets/site/${name}`,
-    ),
-    ...globSync('docs/samples/*', { cwd: root }),
+    'minisearch.js',
     'packages/partner-network/package.json',
-    ...globSync('packages/{service,store}/src/**/{*.lua,*migrations/*.sql}', { cwd: root }),
+    ...globSync([...read], { cwd: root }),
     ...clientFiles().map(({ name }) => `packages/service/assets/clients/${name}`),
-    ...guideList.map(({ file }) => file),
-    'docs/reference/partners/partner-network.postman_collection.json',
+  ];
+  const shared = [
+    'partner-network.cdx.json',
+    'third-party-notices.txt',
     ...globSync('deploy/*.{service,socket,timer}', { cwd: root }),
   ];
-  const own = ['LICENSE', 'README.md', 'bin/partner-network.js', 'bin/require-node-24.js', 'package.json'];
-  const built = [...sources.map((file) => file.replace(/\.ts$/, '.js')), ...others];
-  assert.deepEqual(
-    packed(),
-    [...own, ...built.map((file) => `dist/${file}`)].map((f) => `package/${f}`).sort(),
-  );
+  const all = [
+    ...own,
+    ...[...program, ...others].map((file) => `dist/${file}`),
+    ...shared.map((file) => `share/${file}`),
+  ];
+  assert.deepEqual(packed(), all.map((file) => `package/${file}`).sort());
+  for (const { file } of guideList) assert.ok(packed().includes(`package/dist/${file}`), file);
 });
 
-test('a build removes every other file from its folder', async (t) => {
-  const built = join(temporaryFolder(t), 'dist');
-  mkdirSync(join(built, '.old'), { recursive: true });
-  for (const name of ['.env', '.old/main.js']) writeFileSync(join(built, name), '');
-  await buildServer(built);
-  const files = readdirSync(built, { recursive: true, withFileTypes: true }).filter((file) => file.isFile());
-  assert.equal(files.length, packed().filter((file) => file.startsWith('package/dist/')).length);
+test('npm installs it in an empty folder, without a registry and without a cache', (t) => {
+  const empty = temporaryFolder(t);
+  const words = ['install', '--offline', '--no-audit', `--cache=${temporaryFolder(t)}`, tarball];
+  const npm = spawnSync('npm', words, { cwd: empty, encoding: 'utf8' });
+  assert.equal(npm.status, 0, npm.stderr);
+  const placed = join(empty, 'node_modules/partner-network');
+  const compared = spawnSync('diff', ['-r', placed, installed], { encoding: 'utf8' });
+  assert.deepEqual([compared.status, compared.stdout], [0, '']);
+  const { lastModified: _, ...locked } = JSON.parse(
+    readFileSync(join(empty, 'node_modules/.package-lock.json'), 'utf8'),
+  );
+  assert.deepEqual(Object.keys(locked.packages), ['node_modules/partner-network']);
+  const version = execFileSync(join(empty, 'node_modules/.bin/partner-network'), ['--version'], {
+    env: variables,
+    encoding: 'utf8',
+  });
+  assert.equal(version, `${ownVersion()}\n`);
 });
 
 test('no file of the package names a folder of this machine', () => {
@@ -130,34 +137,26 @@ test('the manifest asks for Node 24 and for what runs, and publint finds no prob
     ['partner-network', version, undefined],
   );
   assert.deepEqual([manifest.license, manifest.engines], ['MIT', { node: '>=24' }]);
-  assert.deepEqual(Object.keys(manifest.scripts), ['prepack']);
-  assert.deepEqual(Object.keys(manifest.dependencies), [
-    'ioredis',
-    'minisearch',
-    'openid-client',
-    'pg',
-    'pg-copy-streams',
-    'pino',
-    'string-width',
-  ]);
+  for (const name of ['scripts', 'dependencies', 'devDependencies', 'peerDependencies']) {
+    assert.equal(manifest[name], undefined, name);
+  }
   assert.deepEqual(await lintPackage(new Uint8Array(readFileSync(tarball))), []);
 });
 
 test('compiled code is kept in a package of its own user, and in no other', () => {
   const cache = join(installed, '.cache');
-  const words = ['-c', 'umask 0; exec "$0" --version', command()];
-  const first = () => execFileSync('sh', words, { env: variables, encoding: 'utf8' });
-  const version = ownVersion();
+  const words = ['-c', 'umask 0; exec "$0" roles', command()];
+  const first = () => execFileSync('sh', words, { env: variables, encoding: 'utf8' }).slice(0, 2);
   chmodSync(installed, 0o777);
-  assert.equal(first(), `${version}\n`);
+  assert.equal(first(), '--');
   assert.ok(!existsSync(cache), 'others can write the package');
   chmodSync(installed, 0o755);
-  assert.equal(first(), `${version}\n`);
+  assert.equal(first(), '--');
   assert.equal(statSync(cache).mode & 0o777, 0o700, 'also with a umask of 0');
   rmSync(cache, { recursive: true });
   mkdirSync(cache);
   chmodSync(cache, 0o777);
-  assert.equal(first(), `${version}\n`);
+  assert.equal(first(), '--');
   assert.deepEqual(readdirSync(cache), [], 'others can write the cache');
   rmSync(cache, { recursive: true });
 });
@@ -194,10 +193,8 @@ test('an unprivileged user runs a read-only package, whose sandbox has its guide
   for (const [, digest, name = ''] of digests) {
     assert.equal(hash('sha256', await bytes(`/clients/${name}`)), digest, name);
   }
-  const own = `${reference}/clients/${basename(tarball)}`;
-  const again = unpack(pack(temporaryFolder(t), own), join(temporaryFolder(t), 'package'));
-  const compared = spawnSync('diff', ['-r', '--exclude=.cache', again, installed], { encoding: 'utf8' });
-  assert.deepEqual([compared.status, compared.stdout], [0, ''], 'the package that it offers is its own');
+  const own = `/clients/${basename(tarball)}`;
+  assert.ok(readFileSync(tarball).equals(await bytes(own)), 'the package that it offers is its own');
   const page = await text('');
   const [, library = ''] = /data-library="docs(\/minisearch-[^"]+)"/.exec(page) ?? [];
   assert.match(await text(library), /class MiniSearch/);
@@ -229,14 +226,51 @@ test('the README names the packed file, and commands that work', async () => {
   assert.deepEqual([status, stdout.startsWith('Created the production database')], [0, true]);
 });
 
+/** Fails when the program prints, or when it reads a thread's question. */
+const failing = (code: string) => ({
+  NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}`,
+});
+
+/** The text of the sources where the first line of a stack trace that names them leads. */
+function sourceIn(trace: string): string {
+  const [, file = '', line, column] = /^ +at .*?(packages\/\S+\.ts):(\d+):(\d+)/m.exec(trace) ?? [];
+  assert.ok(existsSync(join(root, file)), trace);
+  return String(
+    readFileSync(join(root, file), 'utf8')
+      .split('\n')
+      [Number(line) - 1]?.slice(Number(column) - 1),
+  );
+}
+
 test('a stack trace names the line of the source', async () => {
   const fail = 'process.stdout.write = () => { throw new Error("probe"); }';
-  const { stderr } = await runPacked(['--version'], {
-    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(fail)}`,
-  });
-  const [, file, line, column] = /dist\/(packages\S+)\.js:(\d+):(\d+)/.exec(stderr) ?? [];
-  const source = readFileSync(join(root, `${file}.ts`), 'utf8').split('\n')[Number(line) - 1];
-  assert.match(String(source?.slice(Number(column) - 1)), /^write\(/, stderr);
+  const { stderr } = await runPacked(['roles'], failing(fail));
+  assert.match(sourceIn(stderr), /^write\(/, stderr);
+});
+
+test('the maps of the lines are read only for a stack trace', async () => {
+  const count = `import fs from 'node:fs'; const { readFileSync } = fs; let count = 0;
+    fs.readFileSync = (path, ...rest) => {
+      count += String(path).endsWith('.map');
+      return readFileSync(path, ...rest);
+    };
+    process.on('exit', () => console.error(count + ' maps'));`;
+  assert.equal((await runPacked(['roles'], failing(count))).stderr, '0 maps\n');
+  const fail = `${count} process.stdout.write = () => { throw new Error('probe'); };`;
+  assert.match((await runPacked(['roles'], failing(fail))).stderr, /^[1-9] maps$/m);
+});
+
+test('no class of an error has another name in the package: logs show it', () => {
+  const program = readFileSync(join(installed, 'dist/main.js'), 'utf8');
+  const classes = program.matchAll(
+    /(\w+)=\s*class(?:\s+\w+)?\s+extends\s+\w*Error\w*\s*\{\s*(static\s+name=)?/g,
+  );
+  const renamed = [...classes].filter(([, name, isNamed]) => /\d$/.test(name!) && !isNamed);
+  assert.deepEqual(
+    renamed.map(([text]) => text),
+    [],
+  );
+  assert.match(program, /\bOperatorError=\s*class\s+extends\s+Error/);
 });
 
 test('help speaks of the package, and an older Node is refused with a sentence', async (t) => {

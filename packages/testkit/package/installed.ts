@@ -1,19 +1,15 @@
-/** Packs our packages, and installs `partner-network` in a folder. */
+/** Packs `partner-network`, and places it in a folder as npm installs it. */
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { productionPackages } from './production.ts';
 
-const root = fileURLToPath(new URL('../../..', import.meta.url));
+const builder = fileURLToPath(new URL('../../../scripts/packages/server.ts', import.meta.url));
 
-/** Packs what `npm pack` is given into a folder. Returns the path of the file. */
-export function pack(folder: string, ...what: string[]): string {
-  const words = ['pack', ...what, '--silent', '--pack-destination', folder];
-  return join(folder, execFileSync('npm', words, { cwd: root, encoding: 'utf8' }).trim());
+/** Packs it into a folder. Returns the path of the file. */
+export function packServer(folder: string): string {
+  return execFileSync(process.execPath, [builder, folder], { encoding: 'utf8' }).trim();
 }
-
-export const packServer = (folder: string) => pack(folder, '-w', 'partner-network');
 
 /** Writes the content of a packed file into a folder. */
 export function unpack(tarball: string, folder: string): string {
@@ -22,10 +18,7 @@ export function unpack(tarball: string, folder: string): string {
   return folder;
 }
 
-/** Installs a packed file. Its dependencies are copied from the checkout, so that no registry is needed. */
+/** npm itself would take seconds. It has nothing else to do, because the package has no dependencies. */
 export function installServer(tarball: string, folder: string): string {
-  for (const place of productionPackages(root)) {
-    cpSync(join(root, place), join(folder, place), { recursive: true });
-  }
   return unpack(tarball, join(folder, 'node_modules/partner-network'));
 }

@@ -18,7 +18,8 @@ export function tarball(files: Files): Buffer {
     const octal = (value: number) => value.toString(8).padStart(11, '0');
     // The time is that of all files in npm's own packages. The checksum counts its own field as blanks.
     const [size, time] = [octal(content.length), octal(499_162_500)];
-    const fields = { 0: name, 100: '0000644', 124: size, 136: time, 148: '        0', 257: 'ustar\x0000' };
+    const mode = path.startsWith('bin/') ? '0000755' : '0000644';
+    const fields = { 0: name, 100: mode, 124: size, 136: time, 148: '        0', 257: 'ustar\x0000' };
     for (const [at, field] of Object.entries(fields)) header.write(field, Number(at));
     header.write(`${octal(header.reduce((sum, byte) => sum + byte)).slice(-6)}\0`, 148);
     return [header, content, Buffer.alloc(-content.length & 511)];

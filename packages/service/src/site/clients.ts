@@ -4,13 +4,14 @@
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { stripTypeScriptTypes } from 'node:module';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { ownVersion } from '@partner-network/common/process';
-import { type Files, tarball, zip } from './archives.ts';
+import { tarball, zip } from './archives.ts';
 
 interface ClientFile {
   readonly name: string;
@@ -36,8 +37,9 @@ export function clientFiles(): readonly ClientFile[] {
   ];
 }
 
-/** All, in the order of the page. */
+/** All, in the order of the page. A checkout without its tools cannot build our own package. */
 export function offeredFiles(): readonly ClientFile[] {
+  if (isCheckout && !existsSync(new URL('node_modules/esbuild', root))) return clientFiles();
   const about = 'The command line, with a sandbox of your own and rehearsals';
   return [...clientFiles(), { name: `partner-network-${version}.tgz`, about, content: ownPackage }];
 }
@@ -63,14 +65,8 @@ async function ownPackage(): Promise<Buffer> {
     const options = { encoding: 'buffer', maxBuffer: 2 ** 25 } as const;
     return (await promisify(execFile)(process.execPath, words, options)).stdout;
   }
-  const dist = await filesOf('../', await pathsIn('../', 'dist'));
-  return serverTarball('../', dist);
-}
-
-/** The package of a folder, with these files in `dist`. */
-export async function serverTarball(folder: string, dist: Files): Promise<Buffer> {
-  const others = ['package.json', 'README.md', 'LICENSE', ...(await pathsIn(folder, 'bin'))];
-  return tarball({ ...(await filesOf(folder, others)), ...dist });
+  const inFolders = await Promise.all(['bin', 'dist', 'share'].map((name) => pathsIn('../', name)));
+  return tarball(await filesOf('../', ['package.json', 'README.md', 'LICENSE', ...inFolders.flat()]));
 }
 
 /** The client for JavaScript: its modules without types, as ES modules and as CommonJS. */

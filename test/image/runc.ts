@@ -30,7 +30,7 @@ interface Mount {
 
 const [runc] = programsOnPath(['runc'], ['/usr/sbin', '/usr/local/sbin']);
 
-const bind = (source: string, destination: string, access: 'ro' | 'rw'): Mount => ({
+export const bind = (source: string, destination: string, access: 'ro' | 'rw'): Mount => ({
   destination,
   type: 'bind',
   source,
@@ -97,17 +97,27 @@ function launch(t: Lifetime, bundle: Bundle, mounts: readonly Mount[]) {
 
 type Variables = Readonly<Record<string, string>>;
 
+/** Starts a command of the image. The variables replace those of the image. */
+export function startContainer(
+  t: Lifetime,
+  bundle: Bundle,
+  words: readonly string[],
+  variables: Variables,
+  mounts: readonly Mount[],
+) {
+  const given = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
+  const kept = bundle.process.env.filter((text) => !(text.split('=')[0]! in variables));
+  const process = { ...bundle.process, args: [...bundle.process.args, ...words], env: [...kept, ...given] };
+  return launch(t, { ...bundle, process }, mounts);
+}
+
 /** Containers of an image that share a folder as /data. */
 export function openContainers(t: Lifetime, bundle: Bundle) {
   const data = temporaryFolder(t);
   const { uid, gid } = bundle.process.user;
   chownSync(data, uid, gid);
-  const startHere = (words: readonly string[], variables: Variables = {}) => {
-    const given = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
-    const kept = bundle.process.env.filter((text) => !(text.split('=')[0]! in variables));
-    const process = { ...bundle.process, args: [...bundle.process.args, ...words], env: [...kept, ...given] };
-    return launch(t, { ...bundle, process }, [bind(data, '/data', 'rw')]);
-  };
+  const startHere = (words: readonly string[], variables: Variables = {}) =>
+    startContainer(t, bundle, words, variables, [bind(data, '/data', 'rw')]);
   return {
     data,
     start: startHere,

@@ -98,6 +98,27 @@ test('a stored id that no address can name works as before, and no import brings
   assert.equal((await line.json<Partner>('partners rename . Dot')).name, 'Dot');
 });
 
+const endings = {
+  'partners create --name New --id new': /^Created partner new \(New\)\. It is enabled and has no key\.\n/,
+  'partners disable new': /^Partner new is disabled\. This takes effect /,
+  'partners enable new': /^Partner new is enabled\. This takes effect /,
+  'partners rename new Newer': /^Partner new has the name Newer\.\n/,
+  'partners limit new --brands 2': /^Partner new has these limits a second: brands 2, balances default\. /,
+  'grants create --partner new --customer c --id g --expires-at 2099-12-01T09:00:00Z':
+    /\ng works until 2099-12-01 09:00 UTC\.\n/,
+  'grants revoke g': /^Grant g is revoked\. This takes effect /,
+  'admin-keys create --name ana --role ADMIN': /\nADMIN_KEY_\w+ works until it is revoked\.\n/,
+};
+
+test('each change ends with what is true now, and with the next step', async (t) => {
+  const line = commandLine(t);
+  for (const [words, ending] of Object.entries(endings)) {
+    const { stdout } = await line.run(words);
+    assert.match(stdout, ending);
+    assert.match(stdout, /\nNext: [^\n]+\n$/, words);
+  }
+});
+
 test('says that a new key or grant of a disabled partner does not work', async (t) => {
   const line = await withPartners(t, ['acme']);
   const create = ['keys', 'create', '--partner', 'acme', '--scope', 'BRANDS_READ', '--json'];

@@ -80,7 +80,10 @@ export interface CursorKeyRotation {
   readonly discarded: readonly number[];
 }
 
-/** The reads of a request. Keys, grants and balances are current; brands may be up to a second old. */
+/**
+ * The reads of a request. Keys, grants and balances are as they were when the request arrived, or newer.
+ * Brands may be up to a second old.
+ */
 export interface Reads extends Record<ListingOperation['id'], (query: never) => Promise<unknown>> {
   findKey(digest: Uint8Array): Promise<KeyOnFile | undefined>;
   listBrands(query: BrandsQuery): Promise<Page>;

@@ -58,7 +58,7 @@ export function listingRoute(parts: PipelineParts, keyCache: KeyCache, listing: 
     const cursor = parameters.cursor as string | undefined;
     const position = cursor === undefined ? firstPosition : cursors.open(scope, cursor);
 
-    // The store checks the grant and reads the page; on Postgres in one statement.
+    // The store checks the grant and reads the page of one snapshot.
     const query = () => listing.page(sources, key, parameters, position);
     const page = await (overload === undefined ? query() : overload.withinShare(key.partnerId, query));
     if (accessOf !== undefined) exchange.access = { ...accessOf(parameters), grantId: page.grantId };

@@ -9,7 +9,7 @@ import type { Store } from '../port.ts';
 import { createManagement } from '../sql/accounts.ts';
 import type { Differences } from '../sql/statement.ts';
 import { emptyLog, shrinkLog } from './disk-space.ts';
-import { createSql } from './engine.ts';
+import { createSql, endReads } from './engine.ts';
 import { cannotOpen, obstacleTo, receiptsFileOf, sandboxBeside, tryWrite } from './file.ts';
 import { type FileWatch, watchFiles } from './file-watch.ts';
 import { databaseSchema, openCurrent } from './migrate.ts';
@@ -73,6 +73,7 @@ export function openSqlite(file: string, environment: Environment, options: Open
       ...receipts.all,
       close: async () => {
         await receipts.close();
+        endReads(opened.db);
         if (!isService) shrinkLog(opened.db, path);
         db?.close();
         watch?.close();

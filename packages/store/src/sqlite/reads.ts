@@ -4,7 +4,7 @@ import { type BalancesAnswer, type Page, type Reads, type Store, StoreUnavailabl
 import { livingKeys, type StoredCursorKey, selectCursorKeys } from '../sql/cursor-keys.ts';
 import { exportQuery } from '../sql/exports.ts';
 import { keyOnFile, nearestKey } from '../sql/keys.ts';
-import { numbered, translated } from './engine.ts';
+import { beginReads, numbered, translated } from './engine.ts';
 import { openToInspect } from './file.ts';
 import type { FileWatch } from './file-watch.ts';
 
@@ -49,6 +49,7 @@ export function createReads(db: DatabaseSync, watch?: FileWatch): Reads {
     watch?.require();
     if (performance.now() < busyUntilMs) throw new StoreUnavailable('The embedded database is busy.');
     try {
+      beginReads(db);
       return work();
     } catch (error) {
       const failure = translated(error);
@@ -62,14 +63,8 @@ export function createReads(db: DatabaseSync, watch?: FileWatch): Reads {
     return read(() => statement.get(...values)) as SQLOutputValue[] | undefined;
   }
 
-  function page(statement: StatementSync, ...values: SQLInputValue[]): Page {
-    const [records, bytes, lastId, hasMore] = firstRow(statement, ...values)!;
-    return {
-      records: (records as string | null) ?? '',
-      bytes: (bytes as number | null) ?? 0,
-      next: hasMore === 1 ? (lastId as string) : undefined,
-    };
-  }
+  const page = (statement: StatementSync, ...values: SQLInputValue[]) =>
+    pageOf(firstRow(statement, ...values)!);
 
   return {
     findKey: async (digest) => keyOnFile(firstRow(keyByDigest, digest)),
@@ -107,6 +102,22 @@ function prepareArrays(db: DatabaseSync, text: string): StatementSync {
   return statement;
 }
 
+function pageOf([records, bytes, greatestId]: readonly SQLOutputValue[]): Page {
+  if (typeof records !== 'string') return { records: '', bytes: 0, next: undefined };
+  const lastId = lastIdIn(records);
+  return { records, bytes: bytes as number, next: lastId === greatestId ? undefined : lastId };
+}
+
+/**
+ * Each record starts with its id, and no text in a record has a quotation mark without a backslash. The
+ * maximum of all ids would take SQLite 3 of the 30 µs of a page.
+ */
+function lastIdIn(records: string): string {
+  const start = records.lastIndexOf('},{"id":"') + 1;
+  const [id = ''] = /"(?:[^"\\]|\\.)*"/.exec(records.slice(records.indexOf(':', start))) ?? [];
+  return JSON.parse(id);
+}
+
 /**
  * Joins the records of a page in the database. ?1 is `after`, ?2 is `limit`. The limit is an expression:
  * SQLite plans a statement again for each value of a plain limit parameter, for half the time of a page.
@@ -116,8 +127,7 @@ function pageStatement(table: string, condition: string): string {
     select
       group_concat(record, ',') as records,
       octet_length(group_concat(record, ',')) as bytes,
-      max(id) as last_id,
-      max(id) < (select max(id) from ${table} where ${condition} and id > ?1) as has_more
+      (select max(id) from ${table} where ${condition} and id > ?1) as greatest_id
     from (select id, record from ${table} where ${condition} and id > ?1 order by id limit ?2 + 0)`;
 }
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { byTest, createdAt, future, past } from '../../../testkit/fixtures/fixture.ts';
 import type { BalancesQuery, Grant, Page, Store } from '../../src/port.ts';
@@ -99,6 +100,18 @@ export const pageTests: StoreTests = {
     await writeBrands(store, ['a', 'c']);
     assert.deepEqual(idsOf(await brandsPage(store, 10, 'b')), ['c']);
     assert.deepEqual(idsOf(await brandsPage(store, 10, 'a\u{10ffff}')), ['c']);
+  },
+
+  'continues after the last record, whatever its text': async (open) => {
+    const store = await openWith(open, 'acme');
+    const hostile = '},{"id":"z","x":"\\';
+    const ids = ['"', '\\"', hostile, `${hostile}"`, 'é:"}'].toSorted(byBytes);
+    const metadata = { id: hostile, [hostile]: '},{"id":"' };
+    await writeBrands(store, ids, { name: hostile, reference_id: hostile, metadata });
+    for (const limit of [1, 2, 4]) {
+      assert.deepEqual(await walk((after) => brandsPage(store, limit, after), limit), ids);
+      assert.deepEqual(await walk((after) => brandsPage(store, limit, after, hostile), limit), ids);
+    }
   },
 
   'returns each brand exactly once, whatever its id and the page size': async (open) => {
@@ -241,6 +254,7 @@ export const pageTests: StoreTests = {
     const query = balancesQuery('alice', { after: 'a', limit: 1 });
     assert.equal((await store.listBalances(query)).grant, 'ACTIVE');
     await (await open()).revokeGrant('alice', 'g', past, byTest);
+    await nextTurn();
     assert.deepEqual(await store.listBalances(query), { grant: 'NOT_FOUND' });
     assert.deepEqual(await store.listBalances({ ...query, grantId: 'g' }), { grant: 'REVOKED' });
   },

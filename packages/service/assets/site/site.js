@@ -93,14 +93,11 @@ function prepareSearch(form) {
   const list = find('#hits');
   let loading;
   const load = async () => {
-    const [{ default: MiniSearch }, response] = await Promise.all([
+    const [{ default: MiniSearch, createSearch }, response] = await Promise.all([
       import(new URL(library, document.baseURI).href),
       fetch(sections),
     ]);
-    const { index, query, most, sections: known } = await response.json();
-    const search = new MiniSearch(index);
-    search.addAll(known);
-    return (words) => search.search(words, query).slice(0, most);
+    return createSearch(MiniSearch, await response.json());
   };
   const show = async () => {
     const words = box.value.trim();
@@ -141,19 +138,9 @@ function prepareSearch(form) {
   });
 }
 
-function linkTo({ id, title, page, text, terms }, up) {
-  const where = page === title ? '' : page;
-  const parts = [make('b', {}, title), ' ', make('i', {}, where), make('span', {}, excerptOf(text, terms))];
-  return make('a', { href: up + id.slice(1) }, ...parts);
-}
-
-/** The part of a text around the first word that was found, as on the page of the search. */
-function excerptOf(text, terms) {
-  const places = terms.map((term) => text.toLowerCase().indexOf(term)).filter((at) => at >= 0);
-  const [first = 0] = places.toSorted((one, other) => one - other);
-  const start = first < 70 ? 0 : text.lastIndexOf(' ', first - 40) + 1;
-  const end = start + 120;
-  return `${start > 0 ? '… ' : ''}${text.slice(start, end)}${end < text.length ? '…' : ''}`;
+function linkTo({ id, title, page, excerpt }, up) {
+  const parts = [make('b', {}, title), ' ', make('i', {}, page === title ? '' : page)];
+  return make('a', { href: up + id.slice(1) }, ...parts, make('span', {}, excerpt));
 }
 
 /** The headers of a response that say something about this request. */

@@ -26,8 +26,10 @@ export const base = read('base.css');
 export const icon = assetOf('/docs/icon.svg', 'image/svg+xml', read('icon.svg'));
 export const style = assetOf('/docs/site.css', 'text/css', base, read('site.css'));
 export const script = assetOf('/docs/site.js', 'text/javascript', read('site.js'));
+/** The library and what uses it. */
 export const searchLibrary = assetOf(
   '/docs/minisearch.js',
   'text/javascript',
   readFileSync(new URL(import.meta.resolve('minisearch'))),
+  read('search.js'),
 );

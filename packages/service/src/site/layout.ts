@@ -1,5 +1,4 @@
 /** The frame of all pages: head, search, sidebar, the page itself, and links to its neighbours. */
-import { escapeMarkup as escaped } from '@partner-network/common/text';
 import { icon, script, searchLibrary, style } from './assets.ts';
 import { inline, rendered, slugOf } from './markdown.ts';
 import { type Made, relative, upFrom } from './page.ts';
@@ -17,7 +16,7 @@ export const sectionsPath = '/docs/sections.json';
 /** What is shown: a page of the list, or one beside it, such as an error. */
 export type Shown = Pick<Made, 'path' | 'title' | 'text'> & Partial<Made>;
 
-export function htmlOf(frame: Frame, all: readonly Made[], shown: Shown, words = ''): string {
+export function htmlOf(frame: Frame, all: readonly Made[], shown: Shown): string {
   const { path, title } = shown;
   const up = upFrom(path);
   const address = (target: string) => up + target.slice(1);
@@ -41,8 +40,8 @@ export function htmlOf(frame: Frame, all: readonly Made[], shown: Shown, words =
 <form role="search" action="${address('/docs/search')}" data-up="${up}"
  data-library="${address(searchLibrary[0])}" data-sections="${address(sectionsPath)}">
 <label class="unseen" for="q">Search</label>
-<input id="q" name="q" type="search" placeholder="Search" autocomplete="off" value="${escaped(words)}">
-<ul id="hits" hidden></ul>
+<input id="q" name="q" type="search" placeholder="Search" autocomplete="off" value="">
+<ul id="hits" class="hits" hidden></ul>
 </form>
 </header>
 <div class="frame">

@@ -52,6 +52,8 @@ export interface Section {
   readonly title: string;
   readonly page: string;
   readonly text: string;
+  /** Its code blocks. */
+  readonly code: string;
 }
 
 /** The sections of a page: what stands below each heading, without marks. */
@@ -62,16 +64,23 @@ export function sectionsOf({ path, title: page, text }: Made): Section[] {
     .map((part) => {
       const [, marks = '', title = '', body = ''] = /^(#+) ([^\n]+)(.*)$/s.exec(part)!;
       const id = marks === '#' ? path : `${path}#${slugOf(title)}`;
-      return { id, title: plain(title), page: plain(page), text: plain(body) };
+      const code = Array.from(body.matchAll(codeBlock), ([, source]) => source)
+        .join(' ')
+        .replaceAll(/\s+/g, ' ');
+      return { id, title: plain(title), page: plain(page), text: plain(withoutCode(body)), code };
     });
 }
 
+/** A row of a table becomes its cells, and the names of its columns are left out. */
 function plain(markdown: string): string {
   return markdown
     .replaceAll(/\[([^\]]+)\]\([^)]+\)/g, '$1')
-    .replaceAll(/^```.*|^\|[-|]+$|^- |[`*|]/gm, ' ')
+    .replaceAll(/^\|.*\n\|[-|]+$|^\| |(?<=\.) \|$|^- |[`*]/gm, '')
+    .replaceAll(/ \|$/gm, '.')
+    .replaceAll(' | ', ' – ')
     .replaceAll(/\s+/g, ' ')
     .trim();
 }
 
-const withoutCode = (text: string) => text.replaceAll(/^```.*?^```$/gms, '');
+const codeBlock = /^```[^\n]*(.*?)^```$/gms;
+const withoutCode = (text: string) => text.replaceAll(codeBlock, '');

@@ -37,16 +37,16 @@ const clientRoutes = clients.map(({ path, body }): [string, Route] => {
   return [path, bodyRoute(body, [...type, ...kept, ...isolation])];
 });
 
-const aboutClients = `The files that this service offers. These guides say how to install them: [client for
-JavaScript](/docs/guides/javascript), [client for Python](/docs/guides/python), [command
-line](/docs/guides/command-line).`;
+const aboutClients = `The files that this service offers, to install from here. See [client for
+JavaScript](/docs/guides/javascript#install), [client for Python](/docs/guides/python#install) and
+[command line](/docs/guides/command-line#install).`;
 
 const clientsPage: Page = {
   path: '/docs/clients',
   group: 'Clients',
   async markdown() {
     const files = clients.map(({ path, name, about }) => `## ${about}\n\n[${name}](${path})`);
-    return ['# Files to install', aboutClients, ...files, '## SHA-256'].join('\n\n');
+    return ['# Install', aboutClients, ...files, '## SHA-256'].join('\n\n');
   },
   /** In the form that `sha256sum --check` reads. */
   async ending() {
@@ -58,8 +58,8 @@ const clientsPage: Page = {
   },
 };
 
-const variables = `First set the variables \`PARTNER_NETWORK_BASE_URL\` and \`PARTNER_NETWORK_API_KEY\`,
-as on the [start](/docs) page.`;
+const variables = `With curl, JavaScript, Python, Java or Go (Golang). First set the variables
+\`PARTNER_NETWORK_BASE_URL\` and \`PARTNER_NETWORK_API_KEY\`, as on the [start](/docs) page.`;
 
 /** All paths of the site, and the page in place of an error. Everything is made on first use. */
 export function createPartnersSite({ environment, publicUrl, demoKey }: Surroundings, rates: Rates) {

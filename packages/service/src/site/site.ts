@@ -1,9 +1,11 @@
 /** The routes of a site: its pages as HTML and as Markdown, the search, and `llms.txt`. */
+import { httpBounds } from '@partner-network/common/bounds/http';
+import { escapeMarkup as escaped } from '@partner-network/common/text';
 import { bodyOf, bodyRoute } from '@partner-network/http/content';
 import type { Route } from '@partner-network/http/handle';
 import type { Refusal } from '@partner-network/http/refusal';
 import { icon, isolation, script, searchLibrary, style } from './assets.ts';
-import { htmlOf, type Shown, sectionsPath } from './layout.ts';
+import { htmlOf, sectionsPath } from './layout.ts';
 import { type Made, madeOf, type Page, relative, sectionsOf } from './page.ts';
 import type { Hit } from './search.ts';
 
@@ -35,8 +37,13 @@ export function createSite(name: string, mark: string, pages: readonly Page[]) {
   const frame = { name, mark };
   const all = once(() => Promise.all(pages.map(madeOf)));
   const search = once(async () => {
-    const { createSearch } = await import('./search.ts');
-    return createSearch((await all()).flatMap(sectionsOf));
+    const { searchOf } = await import('./search.ts');
+    return searchOf((await all()).flatMap(sectionsOf));
+  });
+  /** The page of results, without any. The rest of it takes longer to make than a search. */
+  const results = once(async () => {
+    const shown = { path: '/docs/search', title: 'Search', text: '# Search' };
+    return htmlOf(frame, await all(), shown).split(/(?<= value=")|(?=<\/article>)/);
   });
   /** A text that is made from all pages, on first use. */
   const route = (type: readonly string[], make: (all: Made[]) => string | Promise<string>): Route => {
@@ -55,15 +62,16 @@ export function createSite(name: string, mark: string, pages: readonly Page[]) {
       [`${path}.md`, route(markdownHeaders, markdown)],
     ];
   };
-  const sections = route(typed('application/json'), async (made) => {
-    const { searchOptions } = await import('./search.ts');
-    return JSON.stringify({ ...searchOptions, sections: made.flatMap(sectionsOf) });
-  });
+  const sections = route(typed('application/json'), (made) => JSON.stringify(made.flatMap(sectionsOf)));
+  /** Not compressed: that takes longer than the rest, and each answer is another one. */
   const answers: Route = {
-    async answer(exchange) {
-      const words = new URLSearchParams(exchange.query).get('q') ?? '';
-      const shown = resultsOf(words.trim(), (await search())(words));
-      return route(htmlHeaders, (made) => htmlOf(frame, made, shown, words)).answer(exchange);
+    answerMs: () => httpBounds.contentMs,
+    async answer({ query, headers }) {
+      const words = new URLSearchParams(query).get('q')?.trim() ?? '';
+      const [head, box, end] = await results();
+      const found = (await search())(words);
+      headers.push(...htmlHeaders, ...kept);
+      return head + escaped(words) + box + resultsOf(words, found) + end;
     },
   };
   const refusalPage: RefusalPage = async ({ errors: [error], status }, path) => {
@@ -98,13 +106,14 @@ function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
   };
 }
 
-function resultsOf(words: string, found: readonly Hit[]): Shown {
+function resultsOf(words: string, found: readonly Hit[]): string {
+  if (words === '') return '<p>Search for a word, or for the code of an error, in the box above.</p>';
+  if (found.length === 0) return `<p>Nothing found for “${escaped(words)}”. Try another word.</p>`;
   const items = found.map(({ id, title, page, excerpt }) => {
-    return `- [${title}](${id}) – ${page}. ${excerpt.replaceAll(/[`*[\]]/g, ' ')}`;
+    const where = page === title ? '' : ` <i>${escaped(page)}</i>`;
+    return `<li><a href="..${id}">${escaped(title)}</a>${where}<span>${escaped(excerpt)}</span></li>`;
   });
-  const title = words === '' || found.length > 0 ? 'Search' : 'Nothing found';
-  const text = items.join('\n') || 'Search for a word, or for the code of an error, in the box above.';
-  return { path: '/docs/search', title, text: `# ${title}\n\n${text}` };
+  return `<p>Found for “${escaped(words)}”:</p>\n<ul class="hits">\n${items.join('\n')}\n</ul>`;
 }
 
 /** The pages as Markdown, for programs that read: https://llmstxt.org. */

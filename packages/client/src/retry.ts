@@ -13,7 +13,7 @@ const spreadMs = 100;
 /** If an answer asks for a longer wait, the call fails at once and the caller decides. */
 const longestWaitMs = 60_000;
 
-const retriedStatuses = [429, 500, 502, 503, 504];
+const retriedStatuses = [408, 429, 500, 502, 503, 504];
 
 export async function withRetries<T>(
   maxRetries: number,

@@ -22,6 +22,7 @@ const transient: readonly [what: string, answer: ScriptedAnswer, waitMs?: number
   ['a number that JSON does not have', { body: text.replace('"a"', 'NaN') }],
   ['HTML with status 200', html],
   ['HTML with status 502', { ...html, status: 502 }],
+  ['HTML with status 408', { ...html, status: 408 }],
   ['an empty 504', { status: 504 }],
   ['a 500', refusal(500, 'API_ERROR', 'INTERNAL_SERVER_ERROR')],
   ['a 503 that asks for no wait', { status: 503, headers: { 'retry-after': '0' } }],

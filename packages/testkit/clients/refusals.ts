@@ -26,7 +26,7 @@ const kinds: readonly [what: string, answer: ScriptedAnswer, kind: string, messa
   ['an empty 401', { status: 401 }, 'AuthenticationError', foreign],
   ['a 403 of a firewall', { status: 403, body: '<html></html>' }, 'ApiError', foreign],
   ['an empty 404', { status: 404 }, 'ApiError', foreign],
-  ['a 408', { status: 408 }, 'ApiError', foreign],
+  ['an empty 410', { status: 410 }, 'ApiError', foreign],
   ['a 501', { status: 501 }, 'ServerError', foreign],
   ['a 505 with a category of another status', refusal(505, 'GRANT_ERROR', 'ODD'), 'ServerError', ' ODD.'],
   ['errors that are not a list', { status: 422, body: { errors: {} } }, 'ApiError', foreign],

@@ -26,7 +26,7 @@ _MAX_MS = 1e15
 # If a response asks for a longer wait, the call fails at once and the caller decides.
 _LONGEST_WAIT = 60.0
 
-_RETRIED_STATUSES = (429, 500, 502, 503, 504)
+_RETRIED_STATUSES = (408, 429, 500, 502, 503, 504)
 
 T = TypeVar("T")
 

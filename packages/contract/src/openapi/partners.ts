@@ -92,8 +92,8 @@ const info = {
       '`cursor`, send it back with the same other parameters to get the next page. A response without a ' +
       `\`cursor\` is the last page. A cursor expires after ${cursorLifetimeHours} hours.`,
     '**Errors.** Every response with a status other than 2xx has the body `{"errors": [...]}`. Retry ' +
-      `${inWords(retryableStatuses)}. First wait for the time in \`Retry-After-Ms\` or \`Retry-After\`, ` +
-      'if the response has one. After any other status, the same request fails again.',
+      `${inWords([...retryableStatuses, 502, 504].toSorted())}. First wait for the time in ` +
+      '`Retry-After-Ms` or `Retry-After`, if the response has one. After any other status, the same request fails again.',
     '**Versions.** The version is in the path: `/network/v1`. Within a version, only optional ' +
       'fields, parameters, error codes and headers are added. Ignore those that you do not know. A change ' +
       'that could break your program gets a new path, such as `/network/v2`. A beta operation may change in any way.',

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { commandLineBounds as bounds } from '@partner-network/common/bounds/common';
 import { command, exitUsage, printReport } from '@partner-network/common/command-line/command';
 import {
@@ -98,7 +99,8 @@ export const rehearse = command({
         const env = { ...own, ...variables, REHEARSAL_RESULT: resultFile };
         const ended = await runProgram(program, env, signal, verbose);
         ending.signal.throwIfAborted();
-        const result = { ...ended, ...finalVerdict(await verdict(), resultFile, rehearsedRecords) };
+        const final = finalVerdict(await verdict(), resultFile, rehearsedRecords);
+        const result = { ...ended, ...final, isCounted: existsSync(resultFile) };
         results[index] = result;
         if (process.stderr.isTTY)
           output.remark(`${result.scenario}: ${isPassed(result) ? 'passed' : 'failed'}.`);
@@ -170,7 +172,7 @@ function lastLine(output: string): string {
 }
 
 /** How a program ended in one scenario, and what the sandbox says about it. */
-type Result = Awaited<ReturnType<typeof runProgram>> & Verdict;
+type Result = Awaited<ReturnType<typeof runProgram>> & Verdict & { readonly isCounted: boolean };
 
 const isPassed = ({ promises }: Result) => promises.every(({ verdict }) => verdict === 'kept');
 
@@ -206,6 +208,8 @@ function reportOf(listing: ListingName, results: readonly Result[]) {
   });
   const count = `Failed: ${failed.length} of ${results.length} scenarios.`;
   if (failed.length === 0) lines.push(`Passed: ${results.length} of ${results.length} scenarios.`);
+  if (!results.some(({ isCounted }) => isCounted))
+    lines.push('Records were not compared: write {"records":N} to the file that REHEARSAL_RESULT names.');
   const remedy = `See all output of one with --verbose --scenario ${failed[0]?.scenario}.`;
   const shown = judged.map(({ scenario, passed, promises }) => ({ scenario, passed, promises }));
   return {

@@ -44,7 +44,7 @@ export const keptReasons = {
   'did-not-hammer': 'No page was requested too often, and no request came too soon after a failure.',
   'stopped-on-final-errors': 'No request came after a final error.',
   'kept-its-key': 'The key was only in the Authorization header, and at no other address.',
-  'counted-each-record-once': 'No number of records was reported.',
+  'counted-each-record-once': 'Records were not compared: no number was reported.',
 } as const;
 
 export type PromiseName = keyof typeof keptReasons;

@@ -9,8 +9,8 @@ do {
     headers: { Authorization: `Bearer ${PARTNER_NETWORK_API_KEY}` },
     signal: AbortSignal.timeout(10_000),
   });
+  if (!response.ok) throw new Error(`${response.status}: ${await response.text()}`);
   const page = await response.json();
-  if (!response.ok) throw new Error(`${page.errors[0].code}: ${page.errors[0].detail}`);
   for (const { amount, currency } of page.balances) console.log(amount, currency);
   cursor = page.cursor;
 } while (cursor);

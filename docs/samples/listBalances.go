@@ -4,6 +4,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"log"
 	"net/http"
 	"net/url"
@@ -17,10 +18,6 @@ type Page struct {
 		Currency string `json:"currency"`
 	} `json:"balances"`
 	Cursor string `json:"cursor"`
-	Errors []struct {
-		Code   string `json:"code"`
-		Detail string `json:"detail"`
-	} `json:"errors"`
 }
 
 func main() {
@@ -52,11 +49,10 @@ func list(path string) (page Page, err error) {
 		return page, err
 	}
 	defer response.Body.Close()
-	if err := json.NewDecoder(response.Body).Decode(&page); err != nil {
-		return page, err
-	}
 	if response.StatusCode != http.StatusOK {
-		return page, fmt.Errorf("%s: %s", page.Errors[0].Code, page.Errors[0].Detail)
+		body, _ := io.ReadAll(response.Body)
+		return page, fmt.Errorf("%s: %s", response.Status, body)
 	}
-	return page, nil
+	err = json.NewDecoder(response.Body).Decode(&page)
+	return page, err
 }

@@ -17,8 +17,7 @@ while True:
         with urlopen(request, timeout=10) as response:
             page = json.load(response)
     except HTTPError as refusal:
-        error = json.load(refusal)["errors"][0]
-        raise SystemExit(f"{error['code']}: {error['detail']}")
+        raise SystemExit(f"{refusal.code}: {refusal.read().decode()}")
     for balance in page["balances"]:
         print(balance["amount"], balance["currency"])
     if "cursor" not in page:

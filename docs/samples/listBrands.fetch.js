@@ -8,8 +8,8 @@ do {
     headers: { Authorization: `Bearer ${PARTNER_NETWORK_API_KEY}` },
     signal: AbortSignal.timeout(10_000),
   });
+  if (!response.ok) throw new Error(`${response.status}: ${await response.text()}`);
   const page = await response.json();
-  if (!response.ok) throw new Error(`${page.errors[0].code}: ${page.errors[0].detail}`);
   for (const brand of page.brands) console.log(brand.reference_id, brand.name);
   cursor = page.cursor;
 } while (cursor);

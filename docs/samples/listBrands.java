@@ -23,11 +23,10 @@ class Brands {
           .header("Authorization", "Bearer " + key)
           .build();
       var response = client.send(request, BodyHandlers.ofString());
-      var page = (Map<?, ?>) new Json(response.body()).value();
       if (response.statusCode() != 200) {
-        var error = (Map<?, ?>) ((List<?>) page.get("errors")).get(0);
-        throw new RuntimeException(error.get("code") + ": " + error.get("detail"));
+        throw new RuntimeException(response.statusCode() + ": " + response.body());
       }
+      var page = (Map<?, ?>) new Json(response.body()).value();
       for (var item : (List<?>) page.get("brands")) {
         var brand = (Map<?, ?>) item;
         System.out.println(brand.get("reference_id") + " " + brand.get("name"));

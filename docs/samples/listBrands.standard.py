@@ -17,8 +17,7 @@ while True:
         with urlopen(request, timeout=10) as response:
             page = json.load(response)
     except HTTPError as refusal:
-        error = json.load(refusal)["errors"][0]
-        raise SystemExit(f"{error['code']}: {error['detail']}")
+        raise SystemExit(f"{refusal.code}: {refusal.read().decode()}")
     for brand in page["brands"]:
         print(brand["reference_id"], brand["name"])
     if "cursor" not in page:

@@ -192,9 +192,9 @@ export async function respond(
   } catch (thrown) {
     const refused = refusedOf(site, requestId, thrown);
     const page = await pageOf(site, path, rawHeaders, refused);
-    headers.push(...(page?.headers ?? refused.headers));
+    headers.push(...page.headers);
     exchange.status = refused.status;
-    exchange.body = page?.body ?? refused.body;
+    exchange.body = page.body;
     exchange.isAscii = false;
     exchange.code = refused.code;
   }
@@ -207,16 +207,22 @@ export async function respond(
  */
 const isOfPages = (path: string) => !path.includes('/v1/') && path.length <= 100;
 
-/** The page in place of an error about the address. Programs get JSON, and browsers, too, if it fails. */
+/**
+ * The page in place of an error about the address, or Markdown if the address is. Programs get JSON, and
+ * browsers, too, if the page fails.
+ */
 async function pageOf({ refusalPage }: Site, path: string, rawHeaders: readonly string[], refused: Refusal) {
   const isAboutAddress = (refused.status === 404 || refused.status === 405) && isOfPages(path);
-  if (refusalPage === undefined || !isAboutAddress || !acceptsHtml(rawHeaders)) return undefined;
-  const made = await refusalPage(refused, path).catch(() => undefined);
-  return made && refused.as(...made);
+  if (refusalPage === undefined || !isAboutAddress) return refused;
+  const isWanted = acceptsHtml(rawHeaders) || path.endsWith('.md');
+  const made = isWanted && (await refusalPage(refused, path).catch(() => undefined));
+  return made ? refused.as(...made) : { ...refused, headers: [...refused.headers, 'Vary', 'Accept'] };
 }
 
+/** Also if it prefers something else: only `q=0` refuses HTML. */
 export function acceptsHtml(rawHeaders: readonly string[]): boolean {
-  return headerValues(rawHeaders, 'accept').join().includes('text/html');
+  const offers = headerValues(rawHeaders, 'accept').join().split(',');
+  return offers.some((offer) => /^\s*text\/html\s*(;|$)/.test(offer) && !/;\s*q=0(\.0*)?\s*$/.test(offer));
 }
 
 function refusedOf({ log }: Site, requestId: string, thrown: unknown): Refusal {

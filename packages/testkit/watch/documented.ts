@@ -31,8 +31,11 @@ const documentText = readFileSync(new URL('../../../docs/openapi.json', import.m
 const document: OpenApi = JSON.parse(documentText);
 const isValid = await compiledSchemas(documentText);
 
-/** Headers that HTTP itself adds. */
-const headersOfHttp = new Set(['connection', 'content-length', 'content-type', 'date', 'keep-alive']);
+/** Headers that HTTP itself adds, and one for caches. */
+const headersOfHttp = new Set([
+  ...['connection', 'content-length', 'content-type', 'date', 'keep-alive'],
+  'vary',
+]);
 /** Headers with one value, which the document leaves out, by the status that has them. */
 const constantHeaders = (status: number): Readonly<Record<string, string>> => ({
   'x-content-type-options': 'nosniff',
@@ -55,9 +58,9 @@ export function assertDocumented(answer: DocumentedAnswer, method: string, path?
   assert.fail(`${method} ${path ?? ''} answered ${status}: ${faults.join('; ')}\n${text.slice(0, 2_000)}`);
 }
 
-/** An error about the address, as a page for a browser. */
+/** An error about the address, as a page for a browser or as Markdown. */
 export function isPageOfError({ status, headers }: DocumentedAnswer): boolean {
-  return (status === 404 || status === 405) && String(headers['content-type']).startsWith('text/html');
+  return (status === 404 || status === 405) && /^text\/(html|markdown)/.test(String(headers['content-type']));
 }
 
 /** `fetch` that fails if the response is not documented. */

@@ -34,6 +34,10 @@ function showCurrent(menu) {
   };
   menu.addEventListener('toggle', show);
   show();
+  // On a phone, the menu would cover the section of this page that it leads to.
+  menu.addEventListener('click', ({ target }) => {
+    if (target.closest('a') && menu.matches(':popover-open')) menu.hidePopover();
+  });
 }
 
 function addCopyButton(pre) {
@@ -55,7 +59,8 @@ function addCopyButton(pre) {
   pre.prepend(button);
   // The keyboard reaches code that scrolls.
   const { scrollWidth, clientWidth, scrollHeight, clientHeight } = find('code', pre);
-  if (scrollWidth > clientWidth || scrollHeight > clientHeight) find('code', pre).tabIndex = 0;
+  const isHidden = clientWidth === 0;
+  if (scrollWidth > clientWidth || scrollHeight > clientHeight || isHidden) find('code', pre).tabIndex = 0;
 }
 
 /** The language that a reader chose stays chosen on other pages. */
@@ -151,14 +156,13 @@ function prepareTry(form) {
   const next = find('[data-next]', form);
   const answer = find('[data-answer]', form);
   const fields = all('[data-parameter]', form);
-  /** Of the last response. The box of the cursor keeps what the reader typed. */
-  let cursor;
-  const address = (next) => {
+  /** The address of the next page. It has the parameters of the last request, not what was typed since. */
+  let nextUrl;
+  const address = () => {
     const sent = fields.filter(
       ({ value, dataset }) => value !== '' || form.elements[dataset.parameter].checked,
     );
     const query = new URLSearchParams(sent.map(({ value, dataset }) => [dataset.parameter, value]));
-    if (next !== undefined) query.set('cursor', next);
     const url = new URL(form.action);
     // Encodes what an address cannot hold, such as a space or `#`.
     url.search = [String(query), find('#try-rest').value].filter((part) => part !== '').join('&');
@@ -182,8 +186,11 @@ function prepareTry(form) {
       if (wrong) throw new Error(`the key has “${wrong}” (U+${code}), which a header cannot hold.`);
       const response = await fetch(url, { headers, cache: 'no-store', credentials: 'omit' });
       const body = await response.text();
-      cursor = showAnswer(answer, response, body, Math.round(performance.now() - started));
+      const note = key.value === '' ? ' It was sent without a key.' : '';
+      const cursor = showAnswer(answer, response, body, Math.round(performance.now() - started), note);
       next.hidden = cursor === undefined;
+      nextUrl = new URL(url);
+      nextUrl.searchParams.set('cursor', cursor);
     } catch ({ message }) {
       answer.replaceChildren(make('p', { className: 'refused' }, `No response: ${message}`));
     }
@@ -194,7 +201,7 @@ function prepareTry(form) {
     event.preventDefault();
     send(address());
   });
-  next.addEventListener('click', () => send(address(cursor)));
+  next.addEventListener('click', () => send(nextUrl.href));
   showCurl(address());
   // The form has its own line for curl.
   form.previousElementSibling.remove();
@@ -202,7 +209,7 @@ function prepareTry(form) {
 }
 
 /** Shows a response, and returns the cursor in it. */
-function showAnswer(answer, { ok, status, statusText, headers }, body, ms) {
+function showAnswer(answer, { ok, status, statusText, headers }, body, ms, note) {
   const parsed = parse(body);
   const mark = make('b', { className: ok ? 'good' : 'refused' }, `${status} ${statusText}`);
   const lines = [...headers]
@@ -211,11 +218,13 @@ function showAnswer(answer, { ok, status, statusText, headers }, body, ms) {
   const code = make('code', {}, parsed === undefined ? body : JSON.stringify(parsed, undefined, 2));
   const advice = (parsed?.errors ?? []).map((error) => {
     const link = make('a', { href: `../errors#${error.code.toLowerCase()}` }, error.code);
-    return make('li', {}, link, `: ${error.detail}`);
+    const item = make('li', {}, link, `: ${error.detail}`);
+    showAdvice(item, error.code);
+    return item;
   });
   const pre = make('pre', { className: 'body' }, code);
   answer.replaceChildren(
-    make('p', {}, mark, ` in ${ms} ms.${ok ? pageText(parsed) : ''}`),
+    make('p', {}, mark, ` in ${ms} ms.${note}${ok ? pageText(parsed) : ''}`),
     ...(advice.length > 0 ? [make('ul', { className: 'advice' }, ...advice)] : []),
     make('pre', {}, make('code', {}, lines.join('\n'))),
     pre,
@@ -223,6 +232,13 @@ function showAnswer(answer, { ok, status, statusText, headers }, body, ms) {
   colorJson(code);
   addCopyButton(pre);
   return parsed?.cursor || undefined;
+}
+
+/** Adds what the catalogue says about a code. Without it, the link is enough. */
+async function showAdvice(item, code) {
+  const text = await fetch(`../errors/${code}.md`).then((response) => (response.ok ? response.text() : ''));
+  const [, advice = ''] = /\*\*What to do:\*\* (.*?)\n\n/s.exec(text) ?? [];
+  item.append(make('p', {}, advice.replaceAll(/\[([^\]]+)\]\([^)]+\)/g, '$1').replaceAll('`', '')));
 }
 
 function pageText({ cursor }) {

@@ -58,12 +58,17 @@ async function pathsIn(folder: string, inner: string): Promise<string[]> {
   return files.map(({ parentPath, name }) => relative(from, join(parentPath, name))).sort();
 }
 
+let packing: Promise<{ stdout: Buffer }> | undefined;
+
 /** An installed package packs itself. A checkout needs a second, so another process does that. */
 async function ownPackage(): Promise<Buffer> {
   if (isCheckout) {
     const words = [fileURLToPath(new URL('scripts/packages/server.ts', root)), '--print'];
     const options = { encoding: 'buffer', maxBuffer: 2 ** 25 } as const;
-    return (await promisify(execFile)(process.execPath, words, options)).stdout;
+    packing ??= promisify(execFile)(process.execPath, words, options);
+    // Anybody may ask for it: after a failure, no process starts for a minute.
+    packing.catch(() => setTimeout(() => (packing = undefined), 60_000).unref());
+    return (await packing).stdout;
   }
   const inFolders = await Promise.all(['bin', 'dist', 'share'].map((name) => pathsIn('../', name)));
   return tarball(await filesOf('../', ['package.json', 'README.md', 'LICENSE', ...inFolders.flat()]));

@@ -20,6 +20,7 @@ export function htmlOf(frame: Frame, all: readonly Made[], shown: Shown): string
   const { path, title } = shown;
   const up = upFrom(path);
   const address = (target: string) => up + target.slice(1);
+  const markdown = `<link rel="alternate" type="text/markdown" href="${address(path)}.md">\n`;
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -28,7 +29,7 @@ export function htmlOf(frame: Frame, all: readonly Made[], shown: Shown): string
 <meta name="color-scheme" content="light dark">
 <title>${inline(title).replaceAll(/<[^>]+>/g, '')}${title === frame.name ? '' : ` · ${frame.name}`}</title>
 <link rel="icon" type="image/svg+xml" href="${address(icon[0])}">
-<link rel="stylesheet" href="${address(style[0])}">
+${all.some((page) => page.path === path) ? markdown : ''}<link rel="stylesheet" href="${address(style[0])}">
 <script type="module" src="${address(script[0])}"></script>
 </head>
 <body>

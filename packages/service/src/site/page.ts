@@ -72,7 +72,7 @@ export function sectionsOf({ path, title: page, text }: Made): Section[] {
 }
 
 /** A row of a table becomes its cells, and the names of its columns are left out. */
-function plain(markdown: string): string {
+export function plain(markdown: string): string {
   return markdown
     .replaceAll(/\[([^\]]+)\]\([^)]+\)/g, '$1')
     .replaceAll(/^\|.*\n\|[-|]+$|^\| |(?<=\.) \|$|^- |[`*]/gm, '')

@@ -107,7 +107,9 @@ export function createPartnersSite({ environment, publicUrl, demoKey }: Surround
     ...routes,
     ...clientRoutes,
     ...codeRoutes(guides.find(({ path }) => path === errorsPath)!),
+    leads('/docs/', '../docs'),
     leads('/docs/guides', '../docs'),
+    leads('/docs/operations', '../docs#operations'),
     leads('/docs/guides/error-catalogue', '../errors'),
     ...(environment === 'sandbox' ? [leads('/', 'docs')] : []),
   ];

@@ -6,7 +6,7 @@ import type { Route } from '@partner-network/http/handle';
 import type { Refusal } from '@partner-network/http/refusal';
 import { icon, isolation, script, searchLibrary, style } from './assets.ts';
 import { htmlOf, sectionsPath } from './layout.ts';
-import { type Made, madeOf, type Page, relative, sectionsOf } from './page.ts';
+import { type Made, madeOf, type Page, plain, relative, sectionsOf } from './page.ts';
 import type { Hit } from './search.ts';
 
 /** Only our own scripts, styles and images, and requests to the origin of the page. */
@@ -77,9 +77,14 @@ export function createSite(name: string, mark: string, pages: readonly Page[]) {
   const refusalPage: RefusalPage = async ({ errors: [error], status }, path) => {
     const isMissing = status === 404;
     const title = isMissing ? 'This page does not exist' : 'This page takes no such request';
-    const advice = isMissing ? 'Check the address, or search for a word of the page above.' : error!.detail;
-    const text = `# ${title}\n\n${advice}\n\n- [Start](/docs)`;
-    return [htmlOf(frame, await all(), { path, title, text }), htmlHeaders];
+    if (path.endsWith('.md'))
+      return [relative(`# ${title}\n\nSee [all pages](/llms.txt).\n`, path), markdownHeaders];
+    const made = await all();
+    const advice =
+      'Case matters in an address, and no slash is at its end. Search above, or go on from here:';
+    const links = made.slice(0, 6).map((page) => `- [${page.title}](${page.path})`);
+    const text = `# ${title}\n\n${isMissing ? advice : error!.detail}\n\n${links.join('\n')}`;
+    return [htmlOf(frame, made, { path, title, text }), htmlHeaders];
   };
   const routes: [string, Route][] = [
     ...pages.flatMap(ofPage),
@@ -120,8 +125,7 @@ function resultsOf(words: string, found: readonly Hit[]): string {
 function indexOf(name: string, all: readonly Made[]): string {
   const groups = [...Map.groupBy(all, ({ group }) => group)].map(([group, pages]) => {
     const links = pages.map(({ title, path, text }) => {
-      const about = text.split('\n\n')[1]?.replaceAll(/\[([^\]]+)\]\([^)]+\)|\n/g, (_, label = ' ') => label);
-      return `- [${title}](${path}): ${about}`;
+      return `- [${title}](${path}): ${plain(text.split('\n\n')[1] ?? '')}`;
     });
     return `## ${group}\n\n${links.join('\n')}\n`;
   });

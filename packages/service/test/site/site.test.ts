@@ -84,16 +84,18 @@ test('old addresses, the codes of errors and the address of a sandbox lead to th
     [code, code.toLowerCase()].map((name) => [`/docs/errors/${name}`, `/docs/errors#${code.toLowerCase()}`]),
   );
   const others = [
+    ['/docs/', '/docs'],
     ['/docs/guides', '/docs'],
+    ['/docs/operations', '/docs#operations'],
     ['/docs/guides/error-catalogue', '/docs/errors'],
     ['/', '/docs'],
   ];
-  const errors = (await answerOf(sandbox, '/docs/errors')).body.toString();
   for (const [from = '', to = ''] of [...codes, ...others]) {
     const { status, header } = await answerOf(sandbox, from);
     const { pathname, hash } = new URL(header('Location')!, `${publicUrl}${from}`);
     assert.deepEqual([status, pathname + hash], [303, to]);
-    if (hash !== '') assert.ok(errors.includes(`id="${hash.slice(1)}"`), hash);
+    const page = (await answerOf(sandbox, pathname)).body;
+    if (hash !== '') assert.ok(page.includes(`id="${hash.slice(1)}"`), hash);
   }
   assert.equal(production.get('/'), undefined);
 });
@@ -117,7 +119,20 @@ test('a 404 and a 405 are pages for a browser, and JSON for a program', async (t
     assert.equal(json.status, status);
     assert.match(json.text, /^\{"errors":/);
     assert.equal(json.headers.allow, page.headers.allow);
+    assert.equal(json.headers.vary, 'Accept');
+    const refusing = await call(path, { method, headers: { accept: 'text/html;q=0, */*' } });
+    assert.match(refusing.text, /^\{"errors":/);
   }
+});
+
+test('a Markdown page that does not exist names the list of all pages', async (t) => {
+  const { call } = await startTestService(t);
+  const { status, text, headers } = await call('/docs/guides/nothing.md');
+  assert.equal(status, 404);
+  assert.match(String(headers['content-type']), /^text\/markdown/);
+  assert.match(text, /\]\(\.\.\/\.\.\/llms\.txt\)/);
+  const list = (await call('/llms.txt')).text;
+  for (const line of list.split('\n')) assert.match(line, /^(#.*|- \[.+\]\(.+\): .+|)$/);
 });
 
 test('an API and a path of many slashes answer with JSON, also to a program that accepts HTML', async (t) => {

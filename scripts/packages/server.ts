@@ -5,6 +5,7 @@
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { built, patterns } from '../../packages/partner-network/src/files.ts';
 import { type Files, tarball } from '../../packages/service/src/site/archives.ts';
 import { clientFiles } from '../../packages/service/src/site/clients.ts';
 import { bundle } from './bundle.ts';
@@ -26,9 +27,6 @@ export const read = [
   'CHANGELOG.md',
 ];
 
-/** What operators need beside the program. */
-export const shared = ['deploy/*.{service,socket,timer}'];
-
 const json = (value: unknown) => `${JSON.stringify(value, undefined, 2)}\n`;
 
 /** All files of the package. By their kinds, because a checkout may have others, such as settings. */
@@ -43,7 +41,7 @@ export async function filesOfServer(): Promise<Files> {
   };
   copy(published, ['README.md', 'LICENSE', 'bin/*.js']);
   copy('.', read, 'dist/');
-  copy('.', shared, 'share/');
+  copy('.', patterns, 'share/');
   const { scripts: _, dependencies: __, devDependencies: ___, ...manifest } = manifestOf();
   files['package.json'] = json(manifest);
   const { type, version } = manifest;
@@ -53,8 +51,9 @@ export async function filesOfServer(): Promise<Files> {
   }
   const { files: program, places } = await bundle();
   for (const [name, content] of program) files[`dist/${name}`] = content;
-  files['share/partner-network.cdx.json'] = json(sbomOf(places));
-  files['share/third-party-notices.txt'] = noticesOf(places);
+  const [sbom, notices] = built;
+  files[`share/${sbom}`] = json(sbomOf(places));
+  files[`share/${notices}`] = noticesOf(places);
   return files;
 }
 

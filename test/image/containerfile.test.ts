@@ -3,11 +3,12 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { patterns } from '../../packages/partner-network/src/files.ts';
 import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
 import { imageSbom, sharedLibrariesOf } from '../../scripts/image/sbom.ts';
 import { bundle } from '../../scripts/packages/bundle.ts';
 import { sbomOf } from '../../scripts/packages/sbom.ts';
-import { read as packed, shared } from '../../scripts/packages/server.ts';
+import { read as packed } from '../../scripts/packages/server.ts';
 import { read, root } from '../sources.ts';
 import { containerfile, instruction, without, withoutImage } from './bundle.ts';
 
@@ -50,7 +51,7 @@ test('a builder gets the files that the Containerfile copies, and no data of the
     copied,
   );
   // Each pattern begins with the name of a folder or a file of the checkout.
-  for (const pattern of [...packed, ...shared])
+  for (const pattern of [...packed, ...patterns])
     assert.ok(
       copied.some((name) => new RegExp(`^\\{?${name}`).test(pattern)),
       pattern,

@@ -38,6 +38,7 @@ const ends: Readonly<Record<string, readonly string[]>> = {
   admin: ['--port 8090'],
   roles: ['--json'],
   ready: ['--ops-port 9091', '--wait 60'],
+  files: ['', 'haproxy.cfg > haproxy.cfg', 'alerts.md'],
   'partners limit': ['PARTNER_1 --brands 20', 'PARTNER_1 --brands default --balances 100'],
   'keys create': ['--partner PARTNER_1 --scope BRANDS_READ'],
   'admin-keys create': ['--name support-ana --role SUPPORT', '--name balances-feed --role INGEST --json'],
@@ -96,6 +97,9 @@ const files: Readonly<Record<string, readonly Entry[][]>> = {
     }),
     from(() => import('@partner-network/operator/commands/doctor'), {
       doctor: ['doctor', 'Check what serve needs, and say how to fix each finding'],
+    }),
+    from(async () => ({ printFiles: (await import('./files.ts')).printFiles }), {
+      printFiles: ['files', 'List or print the guides, units, alerts and other files for operators'],
     }),
     from(() => import('@partner-network/operator/commands/backup'), {
       backup: ['backup', 'Copy the embedded database and its receipts, even while in use'],

@@ -32,6 +32,7 @@ import { type Finished, run, type Surroundings, start } from '../../testkit/fixt
 import { installServer, packServer } from '../../testkit/package/installed.ts';
 import { programsOnPath } from '../../testkit/servers/programs.ts';
 import { demoVariables } from '../../testkit/service/partner.ts';
+import { built, patterns } from '../src/files.ts';
 
 installTools('scripts/release/tools');
 const { lintPackage } = await import('../../../scripts/release/tools/package.js');
@@ -89,11 +90,7 @@ test('the package contains the program, the files that it reads, and nothing els
     ...globSync([...read], { cwd: root }),
     ...clientFiles().map(({ name }) => `packages/service/assets/clients/${name}`),
   ];
-  const shared = [
-    'partner-network.cdx.json',
-    'third-party-notices.txt',
-    ...globSync('deploy/*.{service,socket,timer}', { cwd: root }),
-  ];
+  const shared = [...built, ...globSync(patterns, { cwd: root })];
   const all = [
     ...own,
     ...[...program, ...others].map((file) => `dist/${file}`),

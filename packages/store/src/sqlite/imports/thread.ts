@@ -8,7 +8,8 @@ import { ImportWrites } from './writes.ts';
 
 const { path, kind, options, startedAt } = workerData;
 const db = new DatabaseSync(path, { timeout: storeBounds.sqliteFeedBusyMs });
-const writes = new ImportWrites(db, kind, options, startedAt);
+// The importer has checked the rows, at least as strictly as the table, which would take a third longer.
+const writes = new ImportWrites(db, kind, options, startedAt, false);
 
 answerCalls<ImportRequest>(
   (request) => {

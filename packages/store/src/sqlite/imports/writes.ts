@@ -45,6 +45,7 @@ export class ImportWrites {
   readonly #db: DatabaseSync;
   readonly #kind: ImportKind;
   readonly #options: ImportBegin;
+  readonly #checksRows: boolean;
   readonly #undo: ReturnType<typeof undoFileOf>;
   readonly #merge: KindWrites;
   readonly #tables: readonly string[];
@@ -56,18 +57,27 @@ export class ImportWrites {
   #count = 0;
   #staged: Staged = { isSorted: true, hasDeletions: false };
 
-  constructor(db: DatabaseSync, kind: ImportKind, options: ImportBegin, startedAt: string) {
+  /** Without `checksRows`, the connection is for this import only. */
+  constructor(
+    db: DatabaseSync,
+    kind: ImportKind,
+    options: ImportBegin,
+    startedAt: string,
+    checksRows = true,
+  ) {
     const { overwrites = false, undoFile } = options;
     const undo = undoFileOf(undoFile);
     this.#db = db;
     this.#kind = kind;
     this.#options = options;
+    this.#checksRows = checksRows;
     this.#undo = undo;
     this.#merge =
       kind === 'grants'
         ? createGrantWrites(db)
         : createRecordWrites({ db, kind, overwrites, undo }, startedAt);
     db.exec(`pragma cache_size = -${cacheKibibytes}`);
+    if (!checksRows) db.exec('pragma ignore_check_constraints = on');
     const columns = stagedColumns(kind);
     const staged = `staged (line integer primary key, ${columns.slice(1).join(', ')})`;
     this.#tables = [staged, ...this.#merge.tables];
@@ -142,6 +152,8 @@ export class ImportWrites {
       this.#placeRows = undefined;
       if (commits(request, merged.rejected.length)) {
         const [entry, ...values] = importStatement(request.audit, result) ?? [];
+        // The importer has not checked the entry.
+        if (!this.#checksRows) db.exec('pragma ignore_check_constraints = off');
         if (entry !== undefined) db.prepare(entry).run(numbered(values));
       } else {
         db.exec('rollback');

@@ -67,11 +67,15 @@ const checks: Readonly<Record<string, Run>> = {
     'Runs generators and other tools on the OpenAPI document of a sandbox.',
   ),
   package: program('package/main.ts', 'Packs and installs partner-network, and runs the tests against it.'),
+  region: program('region/main.ts', 'Loses a region under load, fails over to the other, and goes back.'),
   rolling: program('rolling/main.ts', 'Restarts two instances under load; fails if one request fails.'),
 };
 
 const benches: Readonly<Record<string, Run>> = {
   admin: program('bench/admin/main.ts', 'Batches over HTTP, compared with imports; memory, and partners.'),
+    'bench/affinity/main.ts',
+    'HAProxy that hashes on the API key, compared with round robin.',
+  ),
   import: program('bench/import/main.ts', "Import speed, compared with each engine's own bulk load."),
   overload: program('bench/overload/main.ts', 'Responses at ten times the load.'),
   speed: program('bench/speed/main.ts', 'CPU time of a response, compared with bare HTTP; start and memory.'),

@@ -35,7 +35,7 @@ export async function startNetwork(t: Lifetime, server: Target) {
     const late: { readonly bytes: Buffer; readonly dueMs: number }[] = [];
     const deliver = () => {
       while (late.length > 0 && late[0]!.dueMs <= performance.now()) to.write(late.shift()!.bytes);
-      if (late.length > 0) setTimeout(deliver, late[0]!.dueMs - performance.now());
+      if (late.length > 0) setTimeout(deliver, Math.max(0, late[0]!.dueMs - performance.now()));
     };
     const send = (bytes: Buffer) => {
       if (delayMs === 0 && late.length === 0) return to.write(bytes);

@@ -121,7 +121,7 @@ const metrics = {
   },
   partner_network_replica_used: {
     type: 'gauge',
-    help: '1 if brands may be read from the replica, 0 if the replica is left out.',
+    help: '1 if brands may be read from the replica, 0 if it is left out. NaN while it is the primary.',
     labels: { replica },
     onlyWith: '`--replica`',
   },

@@ -4,6 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { inspectPostgres } from '../../../store/src/postgres/inspect.ts';
 import type { RoleName } from '../../../store/src/postgres/roles.ts';
 import { receiptAt } from '../../../store/test/suite/receipts.ts';
+import { until } from '../../../testkit/fixtures/until.ts';
 import { freePort, listenOnAnyPort } from '../../../testkit/servers/free-port.ts';
 import { startNetwork } from '../../../testkit/servers/network.ts';
 import {
@@ -15,7 +16,7 @@ import {
   withoutOwnServers,
 } from '../../../testkit/servers/postgres.ts';
 import { urlInRole } from '../../../testkit/servers/roles.ts';
-import { migratedDatabase, openServing } from '../../../testkit/service/database.ts';
+import { fillDatabase, migratedDatabase, openServing } from '../../../testkit/service/database.ts';
 import { judgeClock } from '../../src/doctor/database.ts';
 import {
   assertFinding,
@@ -113,7 +114,7 @@ test('names both servers if an old primary still accepts writes after the promot
     await inspection!.close();
     return finding;
   };
-  assertFinding(await databaseOf(...both), 'ok', new RegExp(`at ${first} answers`));
+  assertFinding(await databaseOf(...both), 'ok', new RegExp(`at ${first} .* A standby is at ${second}\\.$`));
   await promote(standby);
   assertFinding(
     await databaseOf(...both),
@@ -125,6 +126,42 @@ test('names both servers if an old primary still accepts writes after the promot
   const unrelated = await emptyDatabase(t);
   const isStranger = /^\S+ is not a copy of \S+\.$/;
   assertFinding(await databaseOf(old.url(), unrelated), 'failed', isStranger, /^Remove \S+ from/);
+});
+
+test('says which address is the primary, how far the standby is behind, and which to promote', {
+  skip: withoutOwnServers(),
+}, async (t) => {
+  const primary = await startPostgres(t);
+  await fillDatabase(primary.url());
+  const standby = await startStandby(t, primary);
+  const [first, second] = [primary, standby].map(({ port }) => `127.0.0.1:${port}`);
+  const both = `postgres://postgres@${first},${second}/postgres`;
+  const look = () => findingsOf(onSandbox(both, '--replica', standby.url()));
+  const working = await look();
+  assertFinding(working.database!, 'ok', new RegExp(`${first} answers as the primary\\. A .* ${second}\\.$`));
+  const behind = `^${second} is a standby, at most \\d\\.\\d s behind\\.$`;
+  assertFinding(working.replicas!, 'ok', new RegExp(behind));
+
+  const onStandby = await connectTo(t, standby.url());
+  await onStandby.query(`alter system set primary_conninfo = ''`);
+  await onStandby.query('select pg_reload_conf()');
+  const isStreaming = 'select from pg_stat_wal_receiver';
+  await until(20_000, async () => (await onStandby.query(isStreaming)).rowCount === 0);
+  assertFinding((await look()).replicas!, 'warning', /does not receive the log/, /that it streams/);
+
+  await primary.stop();
+  const lost = await look();
+  const remedy = new RegExp(`If ${first} is lost, cut it off, and promote ${second}\\.$`);
+  assertFinding(lost.database!, 'failed', /it is a standby/, remedy);
+  await promote(standby);
+  const promoted = await look();
+  assertFinding(
+    promoted.database!,
+    'warning',
+    new RegExp(`${second} answers, but a failover is not`),
+    /standby/,
+  );
+  assertFinding(promoted.replicas!, 'ok', new RegExp(`^${second} is the primary now, so all pages`));
 });
 
 test('reports different clocks only if the network delay cannot explain it', async (t) => {

@@ -16,6 +16,7 @@ import {
   examine,
   examineReplica,
   isCopy,
+  isSame,
   type Miss,
   type Reached,
   reach,
@@ -54,13 +55,22 @@ export async function inspectPostgres(
   environment: Environment,
 ): Promise<Inspected> {
   const { primary, misses, rivals } = await searchPrimary(urls);
-  const replicas = await Promise.all(replicaUrls.map((url) => inspectReplica(url, environment, primary)));
+  const standbys = misses.filter(({ code }) => code === 'standby').map(({ url }) => url);
+  const copies = new Map([...standbys, ...replicaUrls].map((url) => [addressOf(url), url]));
+  const replicas = await Promise.all(
+    copies.values().map((url) => inspectCopy(url, environment, primary, urls, replicaUrls.includes(url))),
+  );
   const away = misses.filter(({ code }) => code !== 'standby');
   if (primary === undefined) {
-    const { code } = away[0] ?? misses[0]!;
-    return { finding: failed(withoutPrimary(misses), remedyOf(code)), replicas, disks: [] };
+    const remedy = remedyOf((away[0] ?? misses[0]!).code);
+    const promotion =
+      away[0] && standbys[0]
+        ? ` If ${away[0].address} is lost, cut it off, and promote ${addressOf(standbys[0])}.`
+        : '';
+    return { finding: failed(withoutPrimary(misses), remedy + promotion), replicas, disks: [] };
   }
   const { connection, url } = primary;
+  const spare = spareConnections(url);
   const rows = (text: string, ...values: unknown[]) =>
     readOnly(connection, async () => (await connection.query(text, values)).rows);
   const inspection = {
@@ -72,11 +82,14 @@ export async function inspectPostgres(
       readOnly(connection, () => privilegesOf(connection, service)),
     tryWrite: () => inTime(connection, tryStatement(connection, triedStatement(), doctorBounds.statementMs)),
     instances: () => instancesBeside(rows),
-    nodes: () => inspectNodes((work) => onNewConnection(url, work)),
+    nodes: () => inspectNodes(spare.run),
     lastUses: (keyIds: readonly string[]) => readLastUses(rows, 'json_array_elements_text($1)', keyIds),
-    close: () => connection.leave(),
+    close: () => {
+      spare.close();
+      return connection.leave();
+    },
   };
-  const finding = await readOnly(connection, () => inspectServer(primary, away, rivals)).catch(
+  const finding = await readOnly(connection, () => inspectServer(primary, standbys, away, rivals)).catch(
     (error: Error) =>
       error instanceof Unusable ? error.finding('instead, ') : failed(error.message, remedyOf()),
   );
@@ -86,6 +99,7 @@ export async function inspectPostgres(
 /** `away` are the other addresses of the database that cannot be reached. */
 async function inspectServer(
   { connection, url, server }: Reached,
+  standbys: readonly string[],
   away: readonly Miss[],
   rivals: readonly Reached[],
 ): Promise<Finding> {
@@ -103,7 +117,12 @@ async function inspectServer(
     return failed(`${what}: what is written to ${others} is lost.`, remedy);
   }
   const reached = `Postgres ${version} at ${address} answers`;
-  if (away[0] === undefined) return ok(`${reached}.`);
+  if (away[0] === undefined) {
+    const copies = standbys.map(addressOf).join(' and ');
+    return ok(
+      standbys.length === 0 ? `${reached}.` : `${reached} as the primary. A standby is at ${copies}.`,
+    );
+  }
   const where = away.map(({ address, reason }) => `${address} (${reason})`).join(', ');
   const standby = `If it was the primary before, start it only as a standby of ${address}.`;
   return warning(
@@ -135,22 +154,43 @@ function inTime<Result>(connection: Connection, answering: Promise<Result>): Pro
   });
 }
 
-/** A node that does not answer keeps a connection busy. The other checks still need theirs. */
-async function onNewConnection<Result>(
-  url: string,
-  work: (opened: Connection) => Promise<Result>,
-): Promise<Result> {
-  const reached = await reach(url, postgresBounds.connectMs);
-  if ('reason' in reached) throw new StoreUnavailable(reached.reason);
-  const { connection } = reached;
-  return readOnly(connection, () => work(connection)).finally(() => connection.abandon());
+/**
+ * Connections beside the first: a node that does not answer keeps its connection busy. A free one is used
+ * again, because opening one takes most of the time of a check if the server is in another region.
+ */
+function spareConnections(url: string) {
+  const idle: Connection[] = [];
+  return {
+    run: async <Result>(work: (opened: Connection) => Promise<Result>): Promise<Result> => {
+      const connection = idle.pop() ?? (await connectTo(url));
+      try {
+        const result = await readOnly(connection, () => work(connection));
+        idle.push(connection);
+        return result;
+      } catch (error) {
+        connection.abandon();
+        throw error;
+      }
+    },
+    close: () => {
+      for (const connection of idle) connection.abandon();
+    },
+  };
 }
 
-/** If the primary answers, it also checks that the replica is a copy of it. */
-async function inspectReplica(
+async function connectTo(url: string): Promise<Connection> {
+  const reached = await reach(url, postgresBounds.connectMs);
+  if ('reason' in reached) throw new StoreUnavailable(reached.reason);
+  return reached.connection;
+}
+
+/** Checks a replica, or a standby among the addresses of the database. It must be a copy of the primary. */
+async function inspectCopy(
   url: string,
   environment: Environment,
   primary: Reached | undefined,
+  addresses: readonly string[],
+  isReplica: boolean,
 ): Promise<Finding> {
   const address = addressOf(url);
   const reached = await reach(url, postgresBounds.connectMs);
@@ -161,7 +201,11 @@ async function inspectReplica(
   const { connection } = reached;
   try {
     if (primary !== undefined) {
-      if (await hasCitus(primary.connection)) return replicasOfCitus().finding('instead, ');
+      if (isReplica && (await hasCitus(primary.connection))) return replicasOfCitus().finding('instead, ');
+      // After a failover, the replica of a region is the primary.
+      if (addresses.length > 1 && isSame(reached.server, primary.server)) {
+        return ok(`${address} is the primary now, so all pages are read from it.`);
+      }
       await examineReplica(connection, environment, primary.server);
       return await judgeLag(address, connection, primary.connection);
     }
@@ -178,23 +222,28 @@ async function inspectReplica(
 /** The lag is the time that the standby takes to replay up to the primary's current position. */
 async function judgeLag(address: string, standby: Connection, primary: Connection): Promise<Finding> {
   const before = await positionOn(standby, replayed);
+  const startedMs = performance.now();
   const goal = await positionOn(primary, written);
   if (before > goal) {
     const remedy = 'It follows a former primary. Copy it again from this primary.';
-    return failed(`The replica at ${address} is ahead of the primary.`, remedy);
+    return failed(`The standby at ${address} is ahead of the primary.`, remedy);
   }
-  const limit = `${postgresBounds.replicaLagMs / 1_000} s behind`;
-  const deadlineMs = performance.now() + postgresBounds.replicaLagMs;
-  while ((await positionOn(standby, replayed)) < goal) {
-    if (performance.now() > deadlineMs) {
-      return warning(
-        `The replica at ${address} is more than ${limit}, so it is not read from.`,
-        'On it, check that it streams (pg_stat_wal_receiver), that replay is not paused, and what else runs.',
-      );
+  const remedy =
+    'On it, check that it streams (pg_stat_wal_receiver), that replay is not paused, and what else runs.';
+  // Every role sees whether a receiver runs.
+  if ((await standby.query('select from pg_stat_wal_receiver')).rowCount === 0) {
+    return warning(`The standby at ${address} does not receive the log of the primary.`, remedy);
+  }
+  const behindMs = () => performance.now() - startedMs;
+  for (let reached = before; reached < goal; reached = await positionOn(standby, replayed)) {
+    if (behindMs() > postgresBounds.replicaLagMs) {
+      const lag = `more than ${postgresBounds.replicaLagMs / 1_000} s behind, by ${goal - reached} bytes`;
+      const effect = 'It is not read from, and a failover would lose the latest changes.';
+      return warning(`The standby at ${address} is ${lag}. ${effect}`, remedy);
     }
     await wait(doctorBounds.lagMs);
   }
-  return ok(`${address} is less than ${limit}.`);
+  return ok(`${address} is a standby, at most ${(Math.ceil(behindMs() / 100) / 10).toFixed(1)} s behind.`);
 }
 
 async function positionOn(connection: Connection, { text }: Statement): Promise<bigint> {

@@ -27,8 +27,11 @@ function createReplica(url: string, primary: PrimaryWatch, environment: Environm
     examine: (connection) => examineReplica(connection, environment, primary.server),
   };
   const pool = new Pool({ ...settings, source });
+  const name = addressOf(url);
+  // After a failover, the replica of a region can be the primary, which serves its pages as such.
+  const isPrimary = () => name === addressOf(primary.url);
   // currentAtMs: when the primary was at the position that this replica has replayed.
-  return { name: addressOf(url), pool, currentAtMs: notMeasured, pages: 0 };
+  return { name, isPrimary, pool, currentAtMs: notMeasured, pages: 0 };
 }
 
 const lagMs = ({ currentAtMs }: Replica) => performance.now() - currentAtMs;
@@ -49,6 +52,7 @@ export function createReplicas(
   let turn = 0;
 
   async function measure(replica: Replica): Promise<void> {
+    if (replica.isPrimary()) throw new StoreUnavailable('The replica is the primary.');
     const reached = positionOf(await replica.pool.query(replayed, []));
     // The time is taken first: the position includes everything that was committed by then.
     const atMs = performance.now();
@@ -135,7 +139,9 @@ function metricsOf(replicas: readonly Replica[]): Metric[] {
     metricOfEach('partner_network_replica_lag_seconds', (replica) =>
       replica.currentAtMs === notMeasured ? Number.NaN : lagMs(replica) / 1_000,
     ),
-    metricOfEach('partner_network_replica_used', (replica) => Number(isUsed(replica))),
+    metricOfEach('partner_network_replica_used', (replica) =>
+      replica.isPrimary() ? Number.NaN : Number(isUsed(replica)),
+    ),
     metricOfEach('partner_network_replica_pages_total', ({ pages }) => pages),
   ];
 }

@@ -106,6 +106,7 @@ export interface Reached {
 
 /** An address that does not lead to a server, or not to the primary. */
 export interface Miss {
+  readonly url: string;
   readonly address: string;
   readonly reason: string;
   /** SQLSTATE, error code of the operating system, or `standby`. */
@@ -147,7 +148,7 @@ async function reachPrimary(url: string, connectMs: number): Promise<Reached | M
   const result = await reach(url, connectMs);
   if ('reason' in result || result.server.role === 'primary') return result;
   result.connection.abandon();
-  return { address: addressOf(url), reason: 'it is a standby; name the primary', code: 'standby' };
+  return { url, address: addressOf(url), reason: 'it is a standby; name the primary', code: 'standby' };
 }
 
 export async function reach(url: string, connectMs: number): Promise<Reached | Miss> {
@@ -159,6 +160,6 @@ export async function reach(url: string, connectMs: number): Promise<Reached | M
   } catch (error) {
     connection?.abandon();
     const { message, code } = error as NodeJS.ErrnoException;
-    return { address: addressOf(url), reason: message || code || 'no answer', code };
+    return { url, address: addressOf(url), reason: message || code || 'no answer', code };
   }
 }

@@ -1,7 +1,7 @@
 /** The manifests for Kubernetes: what kubectl builds from them, and every container of it with the image. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
@@ -27,14 +27,12 @@ type Resource = any;
 const skip = programsOnPath(['kubectl']).length === 0 && 'needs kubectl (apt-get install kubernetes-client)';
 const guide = pageFor('operators', 'kubernetes');
 
-function run(command: string, words: readonly string[], cwd: string = root): string {
-  const { status, stdout, stderr } = spawnSync(command, words, { cwd, encoding: 'utf8' });
-  assert.equal(status, 0, stderr + stdout);
-  return stdout;
+function build(overlay: string): Resource[] {
+  const words = ['kustomize', `deploy/kubernetes/${overlay}`];
+  const { status, stdout, stderr } = spawnSync('kubectl', words, { cwd: root, encoding: 'utf8' });
+  assert.equal(status, 0, stderr);
+  return parseAllDocuments(stdout).map((part) => part.toJS());
 }
-
-const build = (overlay: string): Resource[] =>
-  parseAllDocuments(run('kubectl', ['kustomize', `deploy/kubernetes/${overlay}`])).map((part) => part.toJS());
 const [small = [], many = []] = skip ? [] : ['small', 'many'].map(build);
 
 const podOf = ({ spec }: Resource): Resource => spec.jobTemplate?.spec.template ?? spec.template;
@@ -120,17 +118,12 @@ test('every pod may do as little as Kubernetes allows, and has memory, settings 
 /** Creates a folder for each secret, with the files that the guide puts into it. */
 function createSecrets(folder: string, urls: Readonly<Record<string, string>>): void {
   chmodSync(folder, 0o755);
-  for (const [name, url] of Object.entries(urls)) writeFileSync(join(folder, `${name}-url`), url);
   const commands = shellBlocks(guide).join('\n').replaceAll('\\\n', '');
-  const created = [...commands.matchAll(/^kubectl .* create secret .*$/gm)];
-  const asJson = created.map(([command], index) => `${command} --dry-run=client -o json > ${index} &\n`);
-  run('sh', ['-c', `${asJson.join('')} wait`], folder);
-  for (const index of created.keys()) {
-    const { metadata, data } = JSON.parse(readFileSync(join(folder, `${index}`), 'utf8'));
-    mkdirSync(join(folder, metadata.name));
-    for (const [name, value] of Object.entries(data)) {
-      const path = join(folder, metadata.name, name);
-      writeFileSync(path, Buffer.from(String(value), 'base64'));
+  for (const [, secret = '', flags = ''] of commands.matchAll(/ create secret generic (\S+)(.*)/g)) {
+    mkdirSync(join(folder, secret));
+    for (const [, name = '', login = ''] of flags.matchAll(/ --from-file=(\S+)=(\w+)-url/g)) {
+      const path = join(folder, secret, name);
+      writeFileSync(path, urls[login]!);
       // As a volume of a pod with this group.
       chownSync(path, 0, 65_532);
       chmodSync(path, 0o440);

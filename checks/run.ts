@@ -68,6 +68,10 @@ const checks: Readonly<Record<string, Run>> = {
   ),
   package: program('package/main.ts', 'Packs and installs partner-network, and runs the tests against it.'),
   region: program('region/main.ts', 'Loses a region under load, fails over to the other, and goes back.'),
+  release: {
+    about: 'Builds a release twice, in two folders and on another day; signs it, and finds a changed byte.',
+    command: `TEST_LONG=1 ${testing} test/release/build.test.ts`,
+  },
   rolling: program('rolling/main.ts', 'Restarts two instances under load; fails if one request fails.'),
 };
 

@@ -92,7 +92,7 @@ async function checkRelease({ quick }: { readonly quick: boolean }): Promise<boo
 
   for (const text of skipped) say(`Skipped: ${text}.`);
   for (const fault of faults) print(fault);
-  if (faults.length === 0) print(`${version} can be released. Keep it with "npm run release:keep".`);
+  if (faults.length === 0) print(`${version} can be released. Build it with "npm run release:build".`);
   return faults.length === 0;
 }
 

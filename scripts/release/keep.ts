@@ -2,21 +2,25 @@
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { print, runProgram, say, wholeRun } from '../../checks/lib/program.ts';
-import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
-import { packServer } from '../../packages/testkit/package/installed.ts';
 import { placePackage } from '../../packages/testkit/releases/releases.ts';
 import { keptFaults, migrationDigests, numberFaults, versionOf } from './agreement.ts';
+import { commitHere, releaseFaults, statementName, sumsName } from './build.ts';
 import { keepDatabases } from './databases.ts';
 import { repository, root } from './repository.ts';
 
 const about = `
-Writes test/releases/VERSION for the version in package.json: the OpenAPI document, the SHA-256 of each
-migration, the package, and databases that the package makes on both engines. It never changes
-a version that is kept.`;
+Writes test/releases/VERSION for the version in package.json, after "npm run release:build": the OpenAPI
+document, the SHA-256 of each migration, the package, the commit and sums of all files that were built, and
+databases that the package makes on both engines. It never changes a version that is kept.`;
 
 async function keep(): Promise<boolean> {
   const version = versionOf(repository);
-  const [problem] = [...numberFaults(version), ...keptFaults(repository, version)];
+  const built = join(root, 'release');
+  const [problem] = [
+    ...numberFaults(version),
+    ...keptFaults(repository, version),
+    ...releaseFaults(built, commitHere()),
+  ];
   if (problem !== undefined) {
     say(problem);
     return false;
@@ -28,11 +32,10 @@ async function keep(): Promise<boolean> {
     join(folder, 'migrations.json'),
     `${JSON.stringify(migrationDigests(repository), null, 2)}\n`,
   );
-  say('Packing the service.');
-  const packed = packServer(temporaryFolder(wholeRun));
-  copyFileSync(packed, join(folder, `partner-network-${version}.tgz`));
+  const packed = `partner-network-${version}.tgz`;
+  for (const name of [packed, statementName, sumsName]) copyFileSync(join(built, name), join(folder, name));
   say('Making the databases, with the package: about 20 seconds.');
-  await keepDatabases(placePackage(wholeRun, packed), folder);
+  await keepDatabases(placePackage(wholeRun, join(folder, packed)), folder);
   print(`test/releases/${version} is complete. Commit it.`);
   return true;
 }

@@ -77,6 +77,7 @@ const checks: Readonly<Record<string, Run>> = {
 
 const benches: Readonly<Record<string, Run>> = {
   admin: program('bench/admin/main.ts', 'Batches over HTTP, compared with imports; memory, and partners.'),
+  affinity: program('bench/affinity/main.ts', 'HAProxy that hashes on the key, compared with round robin.'),
   import: program('bench/import/main.ts', "Import speed, compared with each engine's own bulk load."),
   overload: program('bench/overload/main.ts', 'Responses at ten times the load.'),
   speed: program('bench/speed/main.ts', 'CPU time of a response, compared with bare HTTP; start and memory.'),

@@ -15,11 +15,14 @@ export const haproxyConfig = fileURLToPath(
   new URL('../../../docs/how-to/operators/haproxy.cfg', import.meta.url),
 );
 
-const [program] = programsOnPath(['haproxy'], ['/usr/sbin', '/usr/local/sbin', '/opt/homebrew/bin']);
+export const [haproxyProgram] = programsOnPath(
+  ['haproxy'],
+  ['/usr/sbin', '/usr/local/sbin', '/opt/homebrew/bin'],
+);
 
 /** Why tests with HAProxy are skipped, or false. */
 export const withoutHaproxy =
-  program === undefined && 'needs HAProxy (apt-get install haproxy, brew install haproxy)';
+  haproxyProgram === undefined && 'needs HAProxy (apt-get install haproxy, brew install haproxy)';
 
 export interface Behind {
   readonly port: number;
@@ -43,7 +46,7 @@ export async function startHaproxy(
   let newest = launch([]);
 
   function launch(flags: readonly string[]): ChildProcess {
-    const child = spawn(program!, ['-db', '-f', config, ...flags], {
+    const child = spawn(haproxyProgram!, ['-db', '-f', config, ...flags], {
       stdio: ['ignore', 'ignore', 'pipe'],
       env: environment,
     });
@@ -89,7 +92,7 @@ export function faultsOfConfig(settings: Readonly<Record<string, string>> = {}):
   const anywhere = { port: 1, operationsPort: 1 };
   const env = { ...placesOf(1, anywhere, anywhere), ...settings };
   const words = ['-c', '-dW', '-f', haproxyConfig];
-  const { status, stderr } = spawnSync(program!, words, { env, encoding: 'utf8' });
+  const { status, stderr } = spawnSync(haproxyProgram!, words, { env, encoding: 'utf8' });
   return status === 0 ? '' : stderr;
 }
 

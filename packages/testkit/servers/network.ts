@@ -115,6 +115,11 @@ export async function startNetwork(t: Lifetime, server: Target) {
       packets = Number.POSITIVE_INFINITY;
       for (const link of links) link.isForgotten = true;
     },
+    /** Ends one connection, any of them. */
+    hangUpOne(): void {
+      const link = [...links][Math.floor(Math.random() * links.size)];
+      if (link !== undefined) hangUp(link);
+    },
     /** Ends all connections. */
     hangUp(): void {
       isSilent = false;

@@ -37,6 +37,9 @@ export const postgresBounds = {
   lockWatchMs: 500,
   /** How long a request waits for a connection while all are busy, or for the primary, in ms. */
   poolWaitMs: 250,
+  /** Requests that share a connection, and the time without an answer after which no other joins, in ms. */
+  sharedCallers: 4,
+  sharedSilenceMs: 20,
   /** Timeout of opening a connection, in ms. */
   connectMs: 1_000,
   /** The same for a command and the start of the service, which can wait for a busy server. */

@@ -17,7 +17,7 @@ import {
   urlUnderName,
 } from './connections/connection.ts';
 import { late, translated, unreachable } from './connections/errors.ts';
-import { Pool, type PoolSettings } from './connections/pool.ts';
+import { Pool, type PoolSettings, type ReadPool } from './connections/pool.ts';
 import { PrimaryWatch } from './connections/primary-watch.ts';
 import { createReplicas } from './connections/replicas.ts';
 import { connectToPrimary, examine } from './connections/server.ts';
@@ -62,18 +62,20 @@ export async function openPostgres(
   environment: Environment,
   options: OpenOptions,
 ): Promise<Store> {
-  const { replicas: replicaAddresses = [], connections = 1, keepsSession = true, instance } = options;
-  const { answersRequests = false, lockMs } = options;
+  const { connections = 1, keepsSession = true, answersRequests = false, instance, lockMs } = options;
   const named = (url: string) =>
     instance === undefined ? url : urlUnderName(url, `${instancePrefix}${instance}`);
   const urls = addresses.map(named);
-  const replicaUrls = replicaAddresses.map(named);
+  const replicaUrls = (options.replicas ?? []).map(named);
   const first = await connectToPrimary(urls);
   const migration = await prepareSchema(first.connection, environment, options);
   const isSpread = answersRequests && (await hasCitus(first.connection));
   const primaryWatch = new PrimaryWatch(urls, environment, first);
   const settings = { connections, keepsSession, answersRequests };
   const primary = new Pool({ ...settings, source: primaryWatch, lockMs });
+  // Not behind a pooler, and not on Citus, where statements to good nodes could get behind a frozen node.
+  const shares = answersRequests && keepsSession && !isSpread;
+  const readers: ReadPool = shares ? new Pool({ ...settings, source: primaryWatch, shares }) : primary;
   // A separate connection: receipts and key uses are written even while all others are busy.
   const separate = (name: string, more: Partial<PoolSettings> = { connections: 1 }) =>
     new Pool({ ...settings, source: primaryWatch, name: `partner-network ${name}`, ...more });
@@ -88,13 +90,15 @@ export async function openPostgres(
   });
   const readiness = createReadiness(probes.onConnection);
   const replicas =
-    replicaUrls.length === 0 ? undefined : createReplicas(primaryWatch, replicaUrls, environment, settings);
+    replicaUrls.length === 0
+      ? undefined
+      : createReplicas(primaryWatch, replicaUrls, environment, { ...settings, shares });
   return {
     environment,
     location: `${addressOf(first.url)}/${first.connection.database}`,
     migration,
-    metrics: [...primary.metrics, ...(replicas?.metrics ?? [])],
-    ...createReads(primary, replicas, nodes && limitSlowNodes(nodes.rows, connections / 2)),
+    metrics: [...readers.metrics, ...(replicas?.metrics ?? [])],
+    ...createReads(readers, replicas, nodes && limitSlowNodes(nodes.rows, connections / 2)),
     ping: () => primaryWatch.ping().then(readiness),
     tryWrite: () =>
       probes.onConnection((connection) => {
@@ -114,12 +118,13 @@ export async function openPostgres(
         throw unreachable(error);
       }
     }, primary.rows),
-    otherInstances: () => instancesBeside(primary.rows, instance),
+    otherInstances: () => instancesBeside(journal.rows, instance),
     close: async () => {
       await replicas?.close();
       await nodes?.close();
       await probes.close();
       await journal.close();
+      await readers.close();
       await primary.close();
       await primaryWatch.close();
     },

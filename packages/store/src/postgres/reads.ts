@@ -5,7 +5,7 @@ import { livingKeys, type StoredCursorKey, selectCursorKeys } from '../sql/curso
 import { exportQuery } from '../sql/exports.ts';
 import { keyOnFile } from '../sql/keys.ts';
 import type { Value } from '../sql/statement.ts';
-import type { Pool, Rows } from './connections/pool.ts';
+import type { Pool, ReadPool, Rows } from './connections/pool.ts';
 import type { Replicas } from './connections/replicas.ts';
 import type { OnNode } from './distribution/slow-nodes.ts';
 import {
@@ -27,7 +27,7 @@ const onAnyNode: OnNode = (_table, _value, read) => read(() => {});
 
 /** Reads keys, grants and balances from the primary, and brands from a replica if one is current. */
 export function createReads(
-  primary: Pool,
+  primary: ReadPool,
   replicas: Replicas | undefined,
   onNode: OnNode = onAnyNode,
 ): Omit<Reads, 'ping'> {

@@ -1,216 +1,27 @@
-import { postgresBounds } from '@partner-network/common/bounds/store';
-import { createHistogram, type Metric, metric, metricOf } from '@partner-network/common/observability/metric';
-import { traced } from '@partner-network/common/observability/span';
-import { createWaitQueue, type WaitQueue, within } from '@partner-network/common/timeout';
-import type { ClientConfig } from 'pg';
-import type { StoreOptions } from '../../address.ts';
-import { StoreUnavailable } from '../../port.ts';
+/** What runs on the connections of a pool: statements and transactions. */
+import { within } from '@partner-network/common/timeout';
 import type { Row, Sql, Value } from '../../sql/statement.ts';
 import { replayed, type Statement } from '../statements.ts';
-import { begin, Connection, planSettings, timeStyle, urlUnderName } from './connection.ts';
-import { breaksConnection, late, translated, unreachable } from './errors.ts';
+import { begin, type Connection } from './connection.ts';
+import { ConnectionPool } from './connection-pool.ts';
+import { late } from './errors.ts';
 import { runPrepared } from './prepared.ts';
-import type { Source } from './server.ts';
 
-export interface PoolSettings extends Pick<StoreOptions, 'connections' | 'keepsSession'> {
-  readonly source: Source;
-  /** True if the pool serves requests, whose statements have a short timeout. Commands may take longer. */
-  readonly answersRequests: boolean;
-  /** The `application_name` of its connections, if it differs from the name in the address. */
-  readonly name?: string;
-  /** The age at which a connection is replaced. */
-  readonly lifetimeMs?: number;
-  /** How long a caller waits for a connection. */
-  readonly waitMs?: number;
-  /** The timeout of a statement. */
-  readonly statementMs?: number;
-  /** How long a statement waits for a lock. Without it, as long as the statement may take. */
-  readonly lockMs?: number | undefined;
-}
+export type { PoolSettings } from './connection-pool.ts';
 
 export type Rows = readonly Row[];
 
-class PooledConnection extends Connection {
-  readonly openedMs = performance.now();
-  isOpen = false;
-  idleSinceMs = 0;
-  /** Set when it must be closed instead of becoming idle. */
-  isRetired = false;
-}
+/** What a pool with `shares` may be used for. Its connections never run a transaction or a write. */
+export type ReadPool = Pick<Pool, 'query' | 'queryAfterProgress' | 'metrics' | 'close'>;
 
-/**
- * A pool of connections that stay open between statements. `pg.Pool` did the same, but checking a connection
- * out and in took 17 to 20 % of a statement's CPU. A connection is opening, busy or idle:
- *
- *     opening -> busy     it connected to the right server, for its caller or the longest waiting caller
- *     opening -> closed   it did not; its caller waits for an open connection if one is left
- *     busy -> busy        its statement is done, and the longest waiting caller gets it
- *     busy -> idle        its statement is done, and no caller waits
- *     idle -> busy        a caller takes the connection that became idle last
- *     any -> closed       it broke, is older than its lifetime, was idle for too long, or the server was lost
- */
-export class Pool implements Sql {
-  readonly #settings: PoolSettings;
-  readonly #statementMs: number;
-  readonly #config: ClientConfig;
-  /** All connections that are opening, busy or idle, oldest first. */
-  readonly #all = new Set<PooledConnection>();
-  readonly #idle: PooledConnection[] = [];
-  readonly #waiting: WaitQueue<PooledConnection>;
-  readonly #waitSeconds = createHistogram([0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25]);
-  #waitTimeouts = 0;
-  readonly #upkeep = setInterval(() => this.#retireOne(), postgresBounds.upkeepMs).unref();
-  #closing: PromiseWithResolvers<void> | undefined;
-
-  constructor(settings: PoolSettings) {
-    const { source, keepsSession, answersRequests } = settings;
-    const { poolWaitMs, statementMs, commandStatementMs, commandConnectMs } = postgresBounds;
-    this.#settings = settings;
-    this.#statementMs = settings.statementMs ?? (answersRequests ? statementMs : commandStatementMs);
-    this.#config = {
-      // A pooler forwards no session settings: docs/how-to/operators/postgres.md sets them.
-      ...(keepsSession && { options: answersRequests ? planSettings : timeStyle }),
-      ...(!answersRequests && { connectionTimeoutMillis: commandConnectMs }),
-      ...(answersRequests && keepsSession && { statement_timeout: this.#statementMs }),
-      ...(settings.lockMs !== undefined && keepsSession && { lock_timeout: settings.lockMs }),
-    };
-    this.#waiting = createWaitQueue(settings.waitMs ?? poolWaitMs, () => {
-      this.#waitTimeouts += 1;
-      return new StoreUnavailable('All connections to the database are in use.');
-    });
-    // Also if the same server returns: a connection can be dead without any error.
-    source.onReturn?.((isOther) => this.#retireAll(isOther));
-  }
-
-  async #open(): Promise<PooledConnection> {
-    const { source, name, answersRequests } = this.#settings;
-    let connection: PooledConnection | undefined;
-    try {
-      if (this.#closing !== undefined) throw new StoreUnavailable('The database is closed.');
-      const connectionString = name === undefined ? source.url : urlUnderName(source.url, name);
-      const opened = new PooledConnection({ ...this.#config, connectionString });
-      connection = opened;
-      this.#all.add(opened);
-      // The error comes first: no caller may take the connection between the two events.
-      opened.once('error', () => this.#retire(opened)).once('end', () => this.#retire(opened));
-      await opened.connect();
-      // A command waits for a busy server. A request must be answered in time.
-      await source.examine(opened, answersRequests ? undefined : this.#statementMs);
-      opened.isOpen = true;
-      return opened;
-    } catch (error) {
-      if (connection !== undefined) this.#remove(connection);
-      throw unreachable(error);
-    }
-  }
-
-  #isFull(): boolean {
-    return this.#all.size >= this.#settings.connections;
-  }
-
-  /** Whether a connection works that callers can wait for, even if the server takes no new ones. */
-  #hasOpen(): boolean {
-    return this.#all.values().some(({ isOpen, isRetired }) => isOpen && !isRetired);
-  }
-
-  /** Opens a connection for a waiting caller if the pool is not full. */
-  #openForWaiting(): void {
-    if (this.#waiting.length === 0 || this.#isFull()) return;
-    this.#open().then(
-      (connection) => this.#release(connection),
-      (error) => {
-        if (this.#hasOpen()) return;
-        this.#waiting.fail(error);
-        this.#openForWaiting();
-      },
-    );
-  }
-
-  #remove(connection: PooledConnection): void {
-    this.#all.delete(connection);
-    void connection.leave();
-    if (this.#all.size === 0) this.#closing?.resolve();
-    // Not now: if it did not open, its own caller has to fail first, or waits for another with the rest.
-    if (connection.isOpen || !this.#hasOpen()) setImmediate(() => this.#openForWaiting());
-  }
-
-  /** Closes the connection: now if it is idle, or else when its work is done. */
-  #retire(connection: PooledConnection): void {
-    connection.isRetired = true;
-    const place = this.#idle.indexOf(connection);
-    if (place === -1) return;
-    this.#idle.splice(place, 1);
-    this.#remove(connection);
-  }
-
-  /** Retires one connection that is too old or was idle for too long. One at a time, to spread the load. */
-  #retireOne(): void {
-    const nowMs = performance.now();
-    const { lifetimeMs = postgresBounds.lifetimeMs } = this.#settings;
-    const isOld = ({ openedMs, isRetired }: PooledConnection) => !isRetired && nowMs - openedMs > lifetimeMs;
-    const due =
-      this.#all.values().find(isOld) ??
-      this.#idle.find(({ idleSinceMs }) => nowMs - idleSinceMs > postgresBounds.idleMs);
-    if (due !== undefined) this.#retire(due);
-  }
-
-  /** Busy connections may finish, unless they lead to a server that is gone. */
-  #retireAll(isOther: boolean): void {
-    for (const connection of this.#all) {
-      this.#retire(connection);
-      if (isOther) connection.abandon();
-    }
-  }
-
-  async #acquire(): Promise<PooledConnection> {
-    await this.#settings.source.whenAvailable();
-    const connection = this.#idle.pop();
-    if (connection !== undefined) return connection;
-    if (!this.#isFull()) {
-      const opened = await this.#open().catch((error) => {
-        if (!this.#hasOpen()) throw error;
-        return this.#idle.pop();
-      });
-      if (opened !== undefined) return opened;
-    }
-    const startMs = performance.now();
-    try {
-      return await traced('wait for a connection', 'internal', {}, this.#waiting.wait);
-    } finally {
-      this.#waitSeconds.observe((performance.now() - startMs) / 1_000);
-    }
-  }
-
-  #release(connection: PooledConnection): void {
-    if (connection.isRetired) {
-      this.#remove(connection);
-    } else if (!this.#waiting.give(connection)) {
-      connection.idleSinceMs = performance.now();
-      this.#idle.push(connection);
-    }
-  }
-
-  readonly onConnection = async <Result>(
-    work: (connection: PooledConnection) => Promise<Result>,
-  ): Promise<Result> => {
-    const connection = await this.#acquire();
-    try {
-      return await work(connection);
-    } catch (error) {
-      if (breaksConnection(error)) connection.isRetired = true;
-      throw translated(error);
-    } finally {
-      this.#release(connection);
-    }
-  };
-
+export class Pool extends ConnectionPool implements Sql {
   #run(connection: Connection, statement: Statement, values: readonly Value[]): Promise<Rows> {
     const { name, text } = statement;
     const running: Promise<Rows> =
-      this.#settings.keepsSession && name !== undefined
+      this.settings.keepsSession && name !== undefined
         ? runPrepared(connection, statement, values)
         : connection.query({ text, values: values as Value[] }).then(({ rows }) => rows);
-    return within(this.#statementMs, running, late);
+    return within(this.statementMs, running, late);
   }
 
   /** Calls `begun` when the statement has a connection. */
@@ -249,7 +60,7 @@ export class Pool implements Sql {
         return result;
       } catch (error) {
         // If the connection is lost, the server rolls back by itself.
-        await connection.query('rollback').catch(() => this.#retire(connection));
+        await connection.query('rollback').catch(() => this.retire(connection));
         throw error;
       }
     });
@@ -269,28 +80,5 @@ export class Pool implements Sql {
       return step.value;
     };
     return this.inTransaction(work, mode === 'keep' ? 'commit' : 'rollback');
-  };
-
-  /** The numbers of connections, busy connections, and callers that wait for a connection. */
-  readonly use = () => {
-    const open = this.#all.size;
-    return { open, busy: open - this.#idle.length, waiting: this.#waiting.length };
-  };
-
-  readonly metrics: readonly Metric[] = [
-    metric('partner_network_database_connections', this.use),
-    metricOf('partner_network_database_wait_seconds', () => this.#waitSeconds.read()),
-    metric('partner_network_database_wait_timeouts_total', () => this.#waitTimeouts),
-  ];
-
-  readonly close = async (): Promise<void> => {
-    if (this.#closing !== undefined) return;
-    this.#closing = Promise.withResolvers<void>();
-    clearInterval(this.#upkeep);
-    this.#retireAll(false);
-    if (this.#all.size === 0) return;
-    // Statements that still run have outlived their requests, or the server is frozen.
-    setTimeout(() => this.#retireAll(true), postgresBounds.closeMs).unref();
-    await this.#closing.promise;
   };
 }

@@ -1,13 +1,13 @@
 /** The pool of Postgres connections, which stay open between statements. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { postgresBounds } from '../../../common/src/bounds/store.ts';
-import { digestOfKey } from '../../../service/src/auth.ts';
-import { until } from '../../../testkit/fixtures/until.ts';
-import { connectTo, emptyDatabase } from '../../../testkit/servers/postgres.ts';
-import { migratedDatabase, openServing } from '../../../testkit/service/database.ts';
-import { StoreUnavailable } from '../../src/port.ts';
-import { Pool } from '../../src/postgres/connections/pool.ts';
+import { postgresBounds } from '../../../../common/src/bounds/store.ts';
+import { digestOfKey } from '../../../../service/src/auth.ts';
+import { until } from '../../../../testkit/fixtures/until.ts';
+import { connectTo, emptyDatabase } from '../../../../testkit/servers/postgres.ts';
+import { migratedDatabase, openServing } from '../../../../testkit/service/database.ts';
+import { StoreUnavailable } from '../../../src/port.ts';
+import { Pool } from '../../../src/postgres/connections/pool.ts';
 
 /**
  * A pool whose server can be lost, and can be made to reject the next connections. A busy machine can take
@@ -212,7 +212,7 @@ test('waits for a connection are measured, and timeouts are counted', async (t) 
 
   const locker = await connectTo(t, url);
   await locker.query('begin; lock table api_keys in access exclusive mode');
-  const held = findKey();
+  const held = Promise.all(Array.from({ length: postgresBounds.sharedCallers }, findKey));
   await assert.rejects(findKey(), StoreUnavailable);
   assert.equal(measured('wait_timeouts_total'), 1);
   assert.equal(measured('wait_seconds', 'count'), 3);

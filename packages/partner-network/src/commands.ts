@@ -38,7 +38,7 @@ const ends: Readonly<Record<string, readonly string[]>> = {
   admin: ['--port 8090'],
   roles: ['--json'],
   ready: ['--ops-port 9091', '--wait 60'],
-  files: ['', 'haproxy.cfg > haproxy.cfg', 'alerts.md'],
+  files: ['', 'haproxy.cfg', 'alerts.md'],
   'partners limit': ['PARTNER_1 --brands 20', 'PARTNER_1 --brands default --balances 100'],
   'keys create': ['--partner PARTNER_1 --scope BRANDS_READ'],
   'admin-keys create': ['--name support-ana --role SUPPORT', '--name balances-feed --role INGEST --json'],

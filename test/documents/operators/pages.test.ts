@@ -72,7 +72,7 @@ test('serve.md starts the service without npx, and access.md lists what gives ac
   await serveNext(serving);
   serving.end();
   const access = pageOf('access.md');
-  await access.next(/PARTNER_ACME.*pn_live_….*CUSTOMER_1 +ACTIVE/s);
+  await access.next(/PARTNER_ACME.*pn_live_….*ACTIVE +CUSTOMER_1/s);
   await access.next(/brands 20/);
   await clone.run('npx partner-network partners limit PARTNER_ACME --brands default');
   access.end();
@@ -132,7 +132,7 @@ test('cursor-keys.md renews the key during a walk, and discards a leaked key', a
     /^Created cursor key 1\. It seals cursors from \S+\.\nCursor key 0 opens cursors until \S+\.\n$/,
   );
   assert.match(await next(), /^200 /);
-  await page.next(/^0 .* sealing .*^1 .* waiting /ms);
+  await page.next(/^1 .* waiting .*^0 .* sealing /ms);
   await page.next(/^Created cursor key 2\. .*\nDeleted cursor keys 0 and 1\.\n/);
   await until(20_000, async () => (await next()).includes('INVALID_CURSOR'));
 

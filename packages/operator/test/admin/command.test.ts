@@ -8,6 +8,7 @@ import { adminKeys, createAdminKeys, startAdmin } from '../../../testkit/admin/s
 import { fillFixture, future } from '../../../testkit/fixtures/fixture.ts';
 import { assertFailed, commandLine, run } from '../../../testkit/fixtures/run.ts';
 import { scriptedProvider } from '../../../testkit/identity/scripted.ts';
+import { testedPackage } from '../../../testkit/package/tested.ts';
 import { connectTo } from '../../../testkit/servers/postgres.ts';
 import { urlInRole } from '../../../testkit/servers/roles.ts';
 import { openTestDatabase } from '../../../testkit/service/database.ts';
@@ -187,7 +188,9 @@ test('its page and its OpenAPI document need no key', async (t) => {
   assert.equal(document.servers[0].url, `${address}/admin/v1`);
 });
 
-test('the modules for sign-in with an identity provider are loaded at the first sign-in', async (t) => {
+test('the modules for sign-in with an identity provider are loaded at the first sign-in', {
+  skip: testedPackage() !== undefined && 'the package has all modules in one file',
+}, async (t) => {
   const { url } = await filled(t, 'sqlite');
   const { issuer } = await scriptedProvider(t);
   const preload = new URL('../../../testkit/watch/loaded-modules.ts', import.meta.url).href;

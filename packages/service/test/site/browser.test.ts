@@ -14,9 +14,11 @@ const phone = { width: 390, height: 844 };
 const desk = { width: 1280, height: 900 };
 const operations = listings.map(({ id }) => `/docs/operations/${id}`);
 const others = ['/docs/clients', '/docs/search?q=retry', '/docs/nowhere'];
-const paths = ['/docs', ...operations, ...pluck(guideList, 'path'), ...others];
+const guides = pluck(guideList, 'path');
+const paths = ['/docs', ...operations, ...guides, ...others];
+/** Dark, guides differ from another only in their words. Axe takes half a second for a page. */
+const inBothSchemes = paths.filter((path) => !guides.includes(path) || path === guides[0]);
 
-// Axe alone takes 15 s on a quiet machine, and 100 s on a busy one.
 test('the site, in a browser', { ...needsChromium, timeout: 240_000 }, async (t) => {
   const { port } = await startTestService(t, { demoKey: keys.acme });
   const origin = `http://127.0.0.1:${port}`;
@@ -45,7 +47,9 @@ test('the site, in a browser', { ...needsChromium, timeout: 240_000 }, async (t)
       await page.emulateMedia({ colorScheme });
       for (const path of paths) {
         await page.goto(origin + path);
-        assert.deepEqual(await violations(page), [], `${path} ${colorScheme}`);
+        if (colorScheme === 'light' || inBothSchemes.includes(path)) {
+          assert.deepEqual(await violations(page), [], `${path} ${colorScheme}`);
+        }
         assert.equal(await page.evaluate('document.documentElement.scrollWidth'), viewport.width, path);
         assert.equal((await brightness(page)) > 128, colorScheme === 'light');
       }

@@ -112,7 +112,10 @@ export function onDatabase<O extends Options = Record<never, never>>(
         try {
           const report = await whileLocked(() => definition.run({ store, values, words, output }), forMs);
           clearInterval(reminder);
-          if (report) printReport(report, common.json, output);
+          if (report) {
+            const text = environment === 'sandbox' ? withSandbox(report.text) : report.text;
+            printReport({ ...report, text }, common.json, output);
+          }
         } finally {
           await store.close();
         }
@@ -125,6 +128,11 @@ export function onDatabase<O extends Options = Record<never, never>>(
       }
     },
   });
+}
+
+/** The next step can be pasted. A partner's own commands know no environment. */
+function withSandbox(text: string): string {
+  return text.replace(/Next: .*"partner-network (?!balances)[^"]*/, '$& --environment sandbox');
 }
 
 const isLocked = 'another command, such as an import, locks the database. Waiting until it ends …';

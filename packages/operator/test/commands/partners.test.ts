@@ -117,6 +117,8 @@ test('each change ends with what is true now, and with the next step', async (t)
     assert.match(stdout, ending);
     assert.match(stdout, /\nNext: [^\n]+\n$/, words);
   }
+  const { stdout } = await commandLine(t).run('partners create --name Tried --environment sandbox');
+  assert.match(stdout, /\nNext: "partner-network keys create .* --environment sandbox"\.\n$/);
 });
 
 test('says that a new key or grant of a disabled partner does not work', async (t) => {

@@ -10,8 +10,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { placeInMemory } from '../packages/testkit/fixtures/folder.ts';
-import { isLongRun } from '../packages/testkit/fixtures/long-run.ts';
+import { isLongRun, placeInMemory } from '../packages/testkit/fixtures/lifetime.ts';
 import { isFast, root, sources } from '../test/sources.ts';
 
 const { values, positionals } = parseArgs({

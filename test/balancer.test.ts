@@ -7,7 +7,7 @@ import { createServer, type Server } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import { errorCatalogue } from '@partner-network/contract/errors';
 import { httpBounds } from '../packages/common/src/bounds/http.ts';
-import { until } from '../packages/testkit/fixtures/until.ts';
+import { until } from '../packages/testkit/fixtures/lifetime.ts';
 import { listenOnAnyPort } from '../packages/testkit/servers/free-port.ts';
 import {
   type Behind,

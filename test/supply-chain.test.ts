@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, globSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { temporaryFolder } from '../packages/testkit/fixtures/folder.ts';
+import { temporaryFolder } from '../packages/testkit/fixtures/lifetime.ts';
 import { bundle } from '../scripts/packages/bundle.ts';
 import { componentAt, noticesOf, sbomOf } from '../scripts/packages/sbom.ts';
 import { read, root } from './sources.ts';

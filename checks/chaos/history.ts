@@ -4,7 +4,7 @@
  */
 import { appendFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
-import { now } from '../../packages/testkit/fixtures/clock.ts';
+import { now } from '../../packages/testkit/fixtures/lifetime.ts';
 import {
   allCustomers,
   balanceIndexes,

@@ -1,6 +1,6 @@
 /** The record of a run: every answer that clients got, including those that they retried, and the rest. */
 import { appendFileSync } from 'node:fs';
-import { now } from '../../packages/testkit/fixtures/clock.ts';
+import { now } from '../../packages/testkit/fixtures/lifetime.ts';
 import type { Span } from '../../packages/testkit/fixtures/spans.ts';
 import type { Ending } from '../../packages/testkit/servers/instance.ts';
 import type { History } from './history.ts';

@@ -11,8 +11,7 @@ import {
   startCluster,
   testedVersion,
 } from '../../packages/testkit/citus/cluster.ts';
-import { placeInMemory } from '../../packages/testkit/fixtures/folder.ts';
-import { killAfter, openLifetime } from '../../packages/testkit/fixtures/lifetime.ts';
+import { killAfter, openLifetime, placeInMemory } from '../../packages/testkit/fixtures/lifetime.ts';
 import { onConnection } from '../../packages/testkit/servers/postgres-start.ts';
 import { print, runProgram, say, wholeRun } from '../lib/program.ts';
 

@@ -12,8 +12,7 @@ import { parseDatabaseUrl, toCreate } from '../../packages/store/src/address.ts'
 import { openStore } from '../../packages/store/src/engines.ts';
 import type { Store } from '../../packages/store/src/port.ts';
 import { fillFixture, keys } from '../../packages/testkit/fixtures/fixture.ts';
-import { placeInMemory } from '../../packages/testkit/fixtures/folder.ts';
-import type { Lifetime } from '../../packages/testkit/fixtures/lifetime.ts';
+import { type Lifetime, placeInMemory } from '../../packages/testkit/fixtures/lifetime.ts';
 
 /** A temporary database with the data of two partners. */
 export async function openFuzzStore(lifetime: Lifetime): Promise<{ store: Store; path: string }> {

@@ -1,7 +1,7 @@
 /** Packs `partner-network`, installs it as an operator does, and runs the tests that start it. */
 import { spawnSync } from 'node:child_process';
 import { optional } from '../../packages/common/src/command-line/options.ts';
-import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
+import { temporaryFolder } from '../../packages/testkit/fixtures/lifetime.ts';
 import { packServer } from '../../packages/testkit/package/installed.ts';
 import { reachedFrom, root, sources } from '../../test/sources.ts';
 import { runProgram, say, wholeRun } from '../lib/program.ts';

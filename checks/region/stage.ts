@@ -5,8 +5,7 @@ import { parseDatabaseUrl, toUpdate } from '../../packages/store/src/address.ts'
 import { openStore } from '../../packages/store/src/engines.ts';
 import type { Store } from '../../packages/store/src/port.ts';
 import { byTest, fillFixture } from '../../packages/testkit/fixtures/fixture.ts';
-import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
-import { unprivileged } from '../../packages/testkit/fixtures/lifetime.ts';
+import { temporaryFolder, unprivileged } from '../../packages/testkit/fixtures/lifetime.ts';
 import { run } from '../../packages/testkit/fixtures/run.ts';
 import { createInstance } from '../../packages/testkit/servers/instance.ts';
 import { startNetwork } from '../../packages/testkit/servers/network.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { flag, wholeNumber } from '../../packages/common/src/command-line/options.ts';
 import { apiKeyOf } from '../../packages/service/src/auth.ts';
 import { fillFixture } from '../../packages/testkit/fixtures/fixture.ts';
-import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
+import { temporaryFolder } from '../../packages/testkit/fixtures/lifetime.ts';
 import { commandLine, run } from '../../packages/testkit/fixtures/run.ts';
 import { loadPostgresOf, newestPackage, placePackage } from '../../packages/testkit/releases/releases.ts';
 import { startHaproxy, withoutHaproxy } from '../../packages/testkit/servers/haproxy.ts';

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { print, runProgram, say, wholeRun } from '../../checks/lib/program.ts';
 import { required } from '../../packages/common/src/command-line/options.ts';
-import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
+import { temporaryFolder } from '../../packages/testkit/fixtures/lifetime.ts';
 import { programsOnPath } from '../../packages/testkit/servers/programs.ts';
 import { writeFiles } from './files.ts';
 

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { basename, join } from 'node:path';
 import { print, runProgram, say, wholeRun } from '../../checks/lib/program.ts';
 import { clientFiles } from '../../packages/service/src/site/clients.ts';
-import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
+import { temporaryFolder } from '../../packages/testkit/fixtures/lifetime.ts';
 import { packServer } from '../../packages/testkit/package/installed.ts';
 import { programsOnPath } from '../../packages/testkit/servers/programs.ts';
 import { nodePackage, sharedLibrariesOf } from '../image/sbom.ts';

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { print, runProgram, say, wholeRun } from '../../checks/lib/program.ts';
 import { flag } from '../../packages/common/src/command-line/options.ts';
-import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
+import { temporaryFolder } from '../../packages/testkit/fixtures/lifetime.ts';
 import { withoutHaproxy } from '../../packages/testkit/servers/haproxy.ts';
 import { disagreements, lastRelease, versionOf } from './agreement.ts';
 import { packageFaults, uncommittedFaults } from './artefacts.ts';

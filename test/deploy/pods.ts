@@ -1,7 +1,6 @@
 /** Containers as manifests describe them, run from the image's files with runc. */
 import { randomInt } from 'node:crypto';
-import type { Lifetime } from '../../packages/testkit/fixtures/lifetime.ts';
-import { until } from '../../packages/testkit/fixtures/until.ts';
+import { type Lifetime, until } from '../../packages/testkit/fixtures/lifetime.ts';
 import { type Bundle, bind, startContainer } from '../image/runc.ts';
 
 interface Described {

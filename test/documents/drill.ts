@@ -1,6 +1,6 @@
 /** Requests of a partner to the service that the commands of the documents have set up. */
 import assert from 'node:assert/strict';
-import { until } from '../../packages/testkit/fixtures/until.ts';
+import { until } from '../../packages/testkit/fixtures/lifetime.ts';
 import { documentedFetch } from '../../packages/testkit/watch/documented.ts';
 import type { Clone } from './clone.ts';
 import type { Page } from './page.ts';

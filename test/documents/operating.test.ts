@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { metricCatalogue } from '../../packages/common/src/observability/catalogue.ts';
 import { slugOf } from '../../packages/service/src/site/markdown.ts';
-import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
+import { temporaryFolder } from '../../packages/testkit/fixtures/lifetime.ts';
 import { needsPromtool, promtool } from '../../packages/testkit/servers/promtool.ts';
 import { read, root, sources } from '../sources.ts';
 

@@ -7,8 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { runs } from '../../checks/run.ts';
-import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
-import { isLongRun } from '../../packages/testkit/fixtures/long-run.ts';
+import { isLongRun, temporaryFolder } from '../../packages/testkit/fixtures/lifetime.ts';
 import { root } from '../sources.ts';
 
 const programs = Object.entries(runs).flatMap(([kind, all]) =>
@@ -53,7 +52,7 @@ test('a program that gets a signal twice, as from npm and a terminal, removes wh
   const folder = temporaryFolder(t);
   const program = `
     import { runProgram, wholeRun } from './checks/lib/program.ts';
-    import { temporaryFolder } from './packages/testkit/fixtures/folder.ts';
+    import { temporaryFolder } from './packages/testkit/fixtures/lifetime.ts';
     const run = async () => {
       temporaryFolder(wholeRun);
       wholeRun.after(() => new Promise((resolve) => process.once('SIGINT', resolve)));

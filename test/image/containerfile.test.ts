@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { patterns } from '../../packages/partner-network/src/files.ts';
-import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
+import { temporaryFolder } from '../../packages/testkit/fixtures/lifetime.ts';
 import { imageSbom, sharedLibrariesOf } from '../../scripts/image/sbom.ts';
 import { bundle } from '../../scripts/packages/bundle.ts';
 import { sbomOf } from '../../scripts/packages/sbom.ts';

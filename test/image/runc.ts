@@ -4,10 +4,13 @@ import { randomUUID } from 'node:crypto';
 import { chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
-import { type Lifetime, openLifetime } from '../../packages/testkit/fixtures/lifetime.ts';
+import {
+  type Lifetime,
+  openLifetime,
+  temporaryFolder,
+  until,
+} from '../../packages/testkit/fixtures/lifetime.ts';
 import { type Finished, start } from '../../packages/testkit/fixtures/run.ts';
-import { until } from '../../packages/testkit/fixtures/until.ts';
 import { programsOnPath } from '../../packages/testkit/servers/programs.ts';
 
 /** What runs in a container, as the image describes it. */

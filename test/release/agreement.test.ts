@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join, matchesGlob } from 'node:path';
 import { test } from 'node:test';
-import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
+import { temporaryFolder } from '../../packages/testkit/fixtures/lifetime.ts';
 import { clientPlaces, disagreements, frozenFaults, versionOf } from '../../scripts/release/agreement.ts';
 import { uncommittedFaults } from '../../scripts/release/artefacts.ts';
 import { breaksBetween } from '../../scripts/release/compatibility.ts';

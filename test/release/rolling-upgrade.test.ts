@@ -11,11 +11,9 @@ import { openStore } from '../../packages/store/src/engines.ts';
 import { migrate, migrations, requireCurrent } from '../../packages/store/src/postgres/migrate.ts';
 import { adminKeys, createAdminKeys, startAdmin } from '../../packages/testkit/admin/started.ts';
 import { byTest, createdAt } from '../../packages/testkit/fixtures/fixture.ts';
-import { killAfter } from '../../packages/testkit/fixtures/lifetime.ts';
-import { longRunOnly } from '../../packages/testkit/fixtures/long-run.ts';
+import { killAfter, longRunOnly, until } from '../../packages/testkit/fixtures/lifetime.ts';
 import { assertFailed, run, spawnCommand } from '../../packages/testkit/fixtures/run.ts';
 import { type ServedSandbox, serveSandbox } from '../../packages/testkit/fixtures/served.ts';
-import { until } from '../../packages/testkit/fixtures/until.ts';
 import {
   loadPostgresOf,
   newestPackage,

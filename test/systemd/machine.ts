@@ -6,8 +6,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Lifetime } from '../../packages/testkit/fixtures/lifetime.ts';
-import { until } from '../../packages/testkit/fixtures/until.ts';
+import { type Lifetime, until } from '../../packages/testkit/fixtures/lifetime.ts';
 import { programsOnPath } from '../../packages/testkit/servers/programs.ts';
 
 const systemd = '/lib/systemd/systemd';

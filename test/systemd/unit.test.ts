@@ -18,7 +18,7 @@ import {
 import { ready } from '../../packages/operator/src/commands/ready.ts';
 import { pruneReceipts, pruneUsage } from '../../packages/operator/src/commands/receipts-and-usage.ts';
 import { serveSettings } from '../../packages/service/src/settings.ts';
-import { temporaryFolder } from '../../packages/testkit/fixtures/folder.ts';
+import { temporaryFolder } from '../../packages/testkit/fixtures/lifetime.ts';
 import { executable } from '../../packages/testkit/fixtures/run.ts';
 import { fixtureLine } from '../../packages/testkit/fixtures/served.ts';
 import { programsOnPath } from '../../packages/testkit/servers/programs.ts';

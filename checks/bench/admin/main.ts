@@ -10,7 +10,7 @@ import { parseDatabaseUrl, toUpdate } from '../../../packages/store/src/address.
 import { openStore } from '../../../packages/store/src/engines.ts';
 import { createAdminKeys, type StartedAdmin, startAdmin } from '../../../packages/testkit/admin/started.ts';
 import { fillFixture, keys } from '../../../packages/testkit/fixtures/fixture.ts';
-import { temporaryFolder } from '../../../packages/testkit/fixtures/folder.ts';
+import { temporaryFolder } from '../../../packages/testkit/fixtures/lifetime.ts';
 import { executable } from '../../../packages/testkit/fixtures/run.ts';
 import { withoutOwnServers } from '../../../packages/testkit/servers/postgres-start.ts';
 import { print, runProgram, say, wholeRun, withDefault } from '../../lib/program.ts';

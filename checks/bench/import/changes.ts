@@ -2,7 +2,7 @@
 import { createWriteStream, globSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { temporaryFolder } from '../../../packages/testkit/fixtures/folder.ts';
+import { temporaryFolder } from '../../../packages/testkit/fixtures/lifetime.ts';
 import { executable } from '../../../packages/testkit/fixtures/run.ts';
 import { onConnection } from '../../../packages/testkit/servers/postgres-start.ts';
 import { say, wholeRun } from '../../lib/program.ts';

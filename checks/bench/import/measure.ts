@@ -1,5 +1,5 @@
 /** Runs imports and bulk paths in turn, and compares their rates. */
-import { temporaryFolder } from '../../../packages/testkit/fixtures/folder.ts';
+import { temporaryFolder } from '../../../packages/testkit/fixtures/lifetime.ts';
 import { programsFolder } from '../../../packages/testkit/servers/postgres-programs.ts';
 import { startPostgres } from '../../../packages/testkit/servers/postgres-start.ts';
 import { programsOnPath } from '../../../packages/testkit/servers/programs.ts';

@@ -4,7 +4,7 @@ import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { temporaryFolder } from '../../../packages/testkit/fixtures/folder.ts';
+import { temporaryFolder } from '../../../packages/testkit/fixtures/lifetime.ts';
 import { type Served, serve } from '../../../packages/testkit/fixtures/run.ts';
 import { type Settings, startPostgres } from '../../../packages/testkit/servers/postgres-start.ts';
 import { wholeRun } from '../../lib/program.ts';

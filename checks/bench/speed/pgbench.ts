@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { postgresBounds } from '../../../packages/common/src/bounds/store.ts';
 import { planSettings } from '../../../packages/store/src/postgres/connections/connection.ts';
 import { brandsPage } from '../../../packages/store/src/postgres/statements.ts';
-import { temporaryFolder } from '../../../packages/testkit/fixtures/folder.ts';
+import { temporaryFolder } from '../../../packages/testkit/fixtures/lifetime.ts';
 import { programsFolder } from '../../../packages/testkit/servers/postgres-programs.ts';
 import { programsOnPath } from '../../../packages/testkit/servers/programs.ts';
 import { wholeRun } from '../../lib/program.ts';

@@ -3,7 +3,7 @@
  * decisions, and stalls of the machine, in which this process got no CPU, so that all parts waited.
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import { now } from '../../../packages/testkit/fixtures/clock.ts';
+import { now } from '../../../packages/testkit/fixtures/lifetime.ts';
 import type { Span } from '../../../packages/testkit/fixtures/spans.ts';
 
 /** Decisions of one instance since it started: by Redis, and by itself because Redis was lost. */

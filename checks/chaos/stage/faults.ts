@@ -1,6 +1,6 @@
 /** Applies the faults of a plan to the stage, and records when each began and ended. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { now } from '../../../packages/testkit/fixtures/clock.ts';
+import { now } from '../../../packages/testkit/fixtures/lifetime.ts';
 import type { Fault, Harm, Part } from '../plan.ts';
 import type { Stage } from './stage.ts';
 

@@ -6,7 +6,7 @@ import { assertFinding, findingsOf, instanceOn } from '../../../packages/operato
 import { type OpenOptions, toDistribute, toUpdate } from '../../../packages/store/src/address.ts';
 import { openStore } from '../../../packages/store/src/engines.ts';
 import { type CitusCluster, startCluster } from '../../../packages/testkit/citus/cluster.ts';
-import { until } from '../../../packages/testkit/fixtures/until.ts';
+import { until } from '../../../packages/testkit/fixtures/lifetime.ts';
 import { type PostgresServer, wholeFile } from '../../../packages/testkit/servers/postgres.ts';
 import { onConnection, onEachNode } from '../../../packages/testkit/servers/postgres-start.ts';
 import { openServing } from '../../../packages/testkit/service/database.ts';

@@ -1,9 +1,9 @@
 /** What operators can do while a worker is down. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
+import { until } from '../../../packages/testkit/fixtures/lifetime.ts';
 import { assertFailed } from '../../../packages/testkit/fixtures/run.ts';
 import type { ServedSandbox } from '../../../packages/testkit/fixtures/served.ts';
-import { until } from '../../../packages/testkit/fixtures/until.ts';
 import { wholeFile } from '../../../packages/testkit/servers/postgres.ts';
 import { type Stage, startStage, type Target } from './scene/stage.ts';
 

@@ -3,7 +3,7 @@ import { getEventListeners } from 'node:events';
 import type { Socket } from 'node:net';
 import { test } from 'node:test';
 import { serveRaw } from '../../operator/test/images/image-host.ts';
-import { until } from '../../testkit/fixtures/until.ts';
+import { until } from '../../testkit/fixtures/lifetime.ts';
 import type { PartnerNetwork } from '../src/index.ts';
 import { connectTo } from './support/network.ts';
 import { offline } from './support/offline.ts';

@@ -10,7 +10,7 @@ import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { installTools } from '../../../checks/lib/install-tools.ts';
 import { codeOfGuide } from '../../testkit/clients/guide.ts';
-import { temporaryFolder } from '../../testkit/fixtures/folder.ts';
+import { temporaryFolder } from '../../testkit/fixtures/lifetime.ts';
 import { programsOnPath } from '../../testkit/servers/programs.ts';
 import { playOnCommandLine } from './runtimes/play.ts';
 import { expectedProof } from './runtimes/scenario.ts';

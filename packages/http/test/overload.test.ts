@@ -6,8 +6,8 @@ import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promis
 import { httpBounds, overloadBounds } from '../../common/src/bounds/http.ts';
 import { readMetrics } from '../../common/src/observability/metric.ts';
 import { answersIn, assertRefused } from '../../testkit/fixtures/http.ts';
+import { until } from '../../testkit/fixtures/lifetime.ts';
 import { pluck } from '../../testkit/fixtures/pluck.ts';
-import { until } from '../../testkit/fixtures/until.ts';
 import { watchedLog } from '../../testkit/watch/logs.ts';
 import { startHealth } from '../src/health.ts';
 import { createShedResponses, Overload } from '../src/overload.ts';

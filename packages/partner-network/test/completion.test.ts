@@ -4,10 +4,9 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { temporaryFolder } from '../../testkit/fixtures/folder.ts';
+import { temporaryFolder, until } from '../../testkit/fixtures/lifetime.ts';
 import { assertFailed, run } from '../../testkit/fixtures/run.ts';
 import { needsTerminal, programOnTerminal } from '../../testkit/fixtures/terminal.ts';
-import { until } from '../../testkit/fixtures/until.ts';
 
 const prompt = 'READY ';
 /** Stands for the real command: it shows the words that it gets. */

@@ -5,9 +5,9 @@ import { createReadStream } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { until } from '../../testkit/fixtures/lifetime.ts';
 import { executable, withPartners } from '../../testkit/fixtures/run.ts';
 import { needsTerminal, onTerminal, programOnTerminal } from '../../testkit/fixtures/terminal.ts';
-import { until } from '../../testkit/fixtures/until.ts';
 import { listenOnAnyPort } from '../../testkit/servers/free-port.ts';
 import { demoVariables } from '../../testkit/service/partner.ts';
 

@@ -1,7 +1,7 @@
 /** What Postgres itself says about an audit entry, and entries whose transactions overlap. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { until } from '../../testkit/fixtures/until.ts';
+import { until } from '../../testkit/fixtures/lifetime.ts';
 import { connectTo } from '../../testkit/servers/postgres.ts';
 import { openTestDatabase } from '../../testkit/service/database.ts';
 import type { AuditPosition, Store } from '../src/port.ts';

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { isDots } from '../../common/src/text.ts';
 import { importInto } from '../../operator/test/ingest/import-into.ts';
-import { isLongRun } from '../../testkit/fixtures/long-run.ts';
+import { isLongRun } from '../../testkit/fixtures/lifetime.ts';
 import { openTestDatabase } from '../../testkit/service/database.ts';
 import type { Grant, ImportKind, Store } from '../src/port.ts';
 import { exported } from './suite/exports.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { byTest } from '../../testkit/fixtures/fixture.ts';
-import { until } from '../../testkit/fixtures/until.ts';
+import { until } from '../../testkit/fixtures/lifetime.ts';
 import { connectTo } from '../../testkit/servers/postgres.ts';
 import { openTestDatabase } from '../../testkit/service/database.ts';
 import { type Store, StoreLocked } from '../src/port.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { apiKeyOf } from '../../service/src/auth.ts';
-import { temporaryFolder } from '../../testkit/fixtures/folder.ts';
+import { temporaryFolder } from '../../testkit/fixtures/lifetime.ts';
 import { serveSandbox } from '../../testkit/fixtures/served.ts';
 import { loadPostgresOf, placeSqliteOf, releases, schemaOf } from '../../testkit/releases/releases.ts';
 import { connectTo, emptyDatabase } from '../../testkit/servers/postgres.ts';

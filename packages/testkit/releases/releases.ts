@@ -3,8 +3,7 @@ import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } fro
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
-import { temporaryFolder } from '../fixtures/folder.ts';
-import type { Lifetime } from '../fixtures/lifetime.ts';
+import { type Lifetime, temporaryFolder } from '../fixtures/lifetime.ts';
 import { unpack } from '../package/installed.ts';
 import { onConnection } from '../servers/postgres-start.ts';
 

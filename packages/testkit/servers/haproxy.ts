@@ -5,9 +5,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { temporaryFolder } from '../fixtures/folder.ts';
-import { killAfter, type Lifetime } from '../fixtures/lifetime.ts';
-import { until } from '../fixtures/until.ts';
+import { killAfter, type Lifetime, temporaryFolder, until } from '../fixtures/lifetime.ts';
 import { freePort } from './free-port.ts';
 import { programsOnPath } from './programs.ts';
 

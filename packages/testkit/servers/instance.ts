@@ -1,8 +1,7 @@
 /** An instance of a service on fixed ports, which can be killed, frozen and started again. */
 import { openSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
-import { now } from '../fixtures/clock.ts';
-import type { Lifetime } from '../fixtures/lifetime.ts';
+import { type Lifetime, now } from '../fixtures/lifetime.ts';
 import { type Running, start as startCommand } from '../fixtures/run.ts';
 import { freePort } from './free-port.ts';
 

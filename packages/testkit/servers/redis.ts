@@ -7,9 +7,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { temporaryFolder } from '../fixtures/folder.ts';
-import { type Lifetime, unprivileged } from '../fixtures/lifetime.ts';
-import { until } from '../fixtures/until.ts';
+import { type Lifetime, temporaryFolder, unprivileged, until } from '../fixtures/lifetime.ts';
 import { freePort } from './free-port.ts';
 import { programsOnPath } from './programs.ts';
 

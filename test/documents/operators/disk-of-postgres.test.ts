@@ -5,10 +5,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { mountSmallDisk } from '../../../packages/service/test/faults/scene/small-disk.ts';
 import { serveOn, startFilled, startLoad } from '../../../packages/service/test/faults/scene/under-load.ts';
-import { temporaryFolder } from '../../../packages/testkit/fixtures/folder.ts';
+import { temporaryFolder, until } from '../../../packages/testkit/fixtures/lifetime.ts';
 import { assertFailed, run } from '../../../packages/testkit/fixtures/run.ts';
 import { metricOf } from '../../../packages/testkit/fixtures/served.ts';
-import { until } from '../../../packages/testkit/fixtures/until.ts';
 import {
   afterAllElse,
   connectTo,

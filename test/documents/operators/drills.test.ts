@@ -13,9 +13,8 @@ import { after, before, test } from 'node:test';
 import pg from 'pg';
 import { callForBrands, failuresText, startCallers } from '../../../checks/rolling/callers.ts';
 import { apiKeyOf } from '../../../packages/service/src/auth.ts';
-import { temporaryFolder } from '../../../packages/testkit/fixtures/folder.ts';
+import { temporaryFolder, until } from '../../../packages/testkit/fixtures/lifetime.ts';
 import { run } from '../../../packages/testkit/fixtures/run.ts';
-import { until } from '../../../packages/testkit/fixtures/until.ts';
 import { startHaproxy, withoutHaproxy } from '../../../packages/testkit/servers/haproxy.ts';
 import { createInstance } from '../../../packages/testkit/servers/instance.ts';
 import {

@@ -8,9 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { mountSmallDisk } from '../../../packages/service/test/faults/scene/small-disk.ts';
+import { until } from '../../../packages/testkit/fixtures/lifetime.ts';
 import { run } from '../../../packages/testkit/fixtures/run.ts';
 import { metricOf } from '../../../packages/testkit/fixtures/served.ts';
-import { until } from '../../../packages/testkit/fixtures/until.ts';
 import { haproxyConfig, startHaproxy, withoutHaproxy } from '../../../packages/testkit/servers/haproxy.ts';
 import {
   emptyDatabaseOn,

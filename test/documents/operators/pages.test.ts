@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { until } from '../../../packages/testkit/fixtures/until.ts';
+import { until } from '../../../packages/testkit/fixtures/lifetime.ts';
 import { withoutHaproxy } from '../../../packages/testkit/servers/haproxy.ts';
 import { emptyDatabase, wholeFile } from '../../../packages/testkit/servers/postgres.ts';
 import { needsPromtool } from '../../../packages/testkit/servers/promtool.ts';

@@ -7,8 +7,7 @@ import { apiKeyOf, digestOfKey } from '../../../../packages/service/src/auth.ts'
 import { openStore } from '../../../../packages/store/src/engines.ts';
 import { startCluster } from '../../../../packages/testkit/citus/cluster.ts';
 import { byTest, createdAt } from '../../../../packages/testkit/fixtures/fixture.ts';
-import { temporaryFolder } from '../../../../packages/testkit/fixtures/folder.ts';
-import type { Lifetime } from '../../../../packages/testkit/fixtures/lifetime.ts';
+import { type Lifetime, temporaryFolder } from '../../../../packages/testkit/fixtures/lifetime.ts';
 import { type Finished, run } from '../../../../packages/testkit/fixtures/run.ts';
 import { serveSandbox } from '../../../../packages/testkit/fixtures/served.ts';
 import { connectTo, type PostgresServer, wholeFile } from '../../../../packages/testkit/servers/postgres.ts';

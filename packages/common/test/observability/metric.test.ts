@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { metricsRoute } from '../../../http/src/health.ts';
 import { exchangeOf } from '../../../testkit/fixtures/http.ts';
-import { until } from '../../../testkit/fixtures/until.ts';
+import { until } from '../../../testkit/fixtures/lifetime.ts';
 import { type MetricName, metricCatalogue } from '../../src/observability/catalogue.ts';
 import type { Metric } from '../../src/observability/metric.ts';
 import {

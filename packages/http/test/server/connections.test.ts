@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { httpBounds } from '../../../common/src/bounds/http.ts';
 import { answersIn } from '../../../testkit/fixtures/http.ts';
-import { until } from '../../../testkit/fixtures/until.ts';
+import { until } from '../../../testkit/fixtures/lifetime.ts';
 import { watchedLog } from '../../../testkit/watch/logs.ts';
 import { Connections } from '../../src/server/connections.ts';
 import { ask, brands, head, heldPage, pageAfter, shortFile, startSite } from '../site.ts';

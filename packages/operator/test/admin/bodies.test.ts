@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { grant } from '../../../store/test/suite/records.ts';
 import { adminKeys } from '../../../testkit/admin/started.ts';
 import { byTest, createdAt } from '../../../testkit/fixtures/fixture.ts';
-import { until } from '../../../testkit/fixtures/until.ts';
+import { until } from '../../../testkit/fixtures/lifetime.ts';
 import { adminScene, assertErrors, headOf } from './scene.ts';
 
 const putPartner = headOf('PUT /admin/v1/partners/p', 'application/json');

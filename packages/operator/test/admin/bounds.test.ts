@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { Unavailable } from '@partner-network/common/errors';
 import { adminKeys } from '../../../testkit/admin/started.ts';
-import { until } from '../../../testkit/fixtures/until.ts';
+import { until } from '../../../testkit/fixtures/lifetime.ts';
 import { createCapacities } from '../../src/admin/capacity.ts';
 import { adminScene, assertErrors, headOf } from './scene.ts';
 

@@ -10,7 +10,7 @@ import { adminRoles, mayUse } from '@partner-network/contract/permissions';
 import { adminKeyOf } from '../../../service/src/auth.ts';
 import { adminKeys } from '../../../testkit/admin/started.ts';
 import { byTest, createdAt, keys, past } from '../../../testkit/fixtures/fixture.ts';
-import { until } from '../../../testkit/fixtures/until.ts';
+import { until } from '../../../testkit/fixtures/lifetime.ts';
 import { keepKeysIn } from '../../../testkit/watch/logs.ts';
 import { adminScene, assertErrors, createKeyUntil } from './scene.ts';
 

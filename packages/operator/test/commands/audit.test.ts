@@ -3,10 +3,10 @@ import { hostname, userInfo } from 'node:os';
 import { test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { receiptAt } from '../../../store/test/suite/receipts.ts';
+import { until } from '../../../testkit/fixtures/lifetime.ts';
 import { pluck } from '../../../testkit/fixtures/pluck.ts';
 import { commandLine, run, start, withPartners } from '../../../testkit/fixtures/run.ts';
 import { needsTerminal, onTerminal } from '../../../testkit/fixtures/terminal.ts';
-import { until } from '../../../testkit/fixtures/until.ts';
 import { connectTo } from '../../../testkit/servers/postgres.ts';
 import { migratedDatabase } from '../../../testkit/service/database.ts';
 

@@ -10,7 +10,7 @@ import { toCreate } from '../../../store/src/address.ts';
 import { openSqlite } from '../../../store/src/sqlite/open.ts';
 import { plainReceipt } from '../../../store/test/suite/records.ts';
 import { fillFixture, keys } from '../../../testkit/fixtures/fixture.ts';
-import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
+import { temporaryFolder } from '../../../testkit/fixtures/lifetime.ts';
 import { assertFailed, run } from '../../../testkit/fixtures/run.ts';
 
 const reading = [

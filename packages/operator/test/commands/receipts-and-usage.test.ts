@@ -8,10 +8,10 @@ import { startOf } from '../../../store/src/sql/journal.ts';
 import { receiptAt } from '../../../store/test/suite/receipts.ts';
 import { fillFixture, keys } from '../../../testkit/fixtures/fixture.ts';
 import { assertUnavailable } from '../../../testkit/fixtures/http.ts';
+import { until } from '../../../testkit/fixtures/lifetime.ts';
 import { pluck } from '../../../testkit/fixtures/pluck.ts';
 import { commandLine, withPartners } from '../../../testkit/fixtures/run.ts';
 import { metricOf, serveSandbox } from '../../../testkit/fixtures/served.ts';
-import { until } from '../../../testkit/fixtures/until.ts';
 import { openTestDatabase } from '../../../testkit/service/database.ts';
 
 const limits = { timeout: 60_000 };

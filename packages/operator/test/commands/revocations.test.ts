@@ -5,9 +5,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { grant } from '../../../store/test/suite/records.ts';
 import { byTest, createdAt } from '../../../testkit/fixtures/fixture.ts';
+import { until } from '../../../testkit/fixtures/lifetime.ts';
 import { pluck } from '../../../testkit/fixtures/pluck.ts';
 import { assertFailed, type CommandLine, run, start, withPartners } from '../../../testkit/fixtures/run.ts';
-import { until } from '../../../testkit/fixtures/until.ts';
 import { freePort, listenOnAnyPort } from '../../../testkit/servers/free-port.ts';
 import { fixtureDatabase } from '../../../testkit/service/database.ts';
 

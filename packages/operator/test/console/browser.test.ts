@@ -8,7 +8,7 @@ import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { adminKeys } from '../../../testkit/admin/started.ts';
 import { byTest } from '../../../testkit/fixtures/fixture.ts';
-import { isLongRun } from '../../../testkit/fixtures/long-run.ts';
+import { isLongRun } from '../../../testkit/fixtures/lifetime.ts';
 import { launchChromium, needsChromium } from '../../../testkit/servers/chromium.ts';
 import { freePort } from '../../../testkit/servers/free-port.ts';
 import { keepKeysIn } from '../../../testkit/watch/logs.ts';

@@ -5,8 +5,7 @@ import { test } from 'node:test';
 import type { AuditAction } from '../../../store/src/port.ts';
 import { adminKeys } from '../../../testkit/admin/started.ts';
 import { byTest, createdAt } from '../../../testkit/fixtures/fixture.ts';
-import { isLongRun } from '../../../testkit/fixtures/long-run.ts';
-import { until } from '../../../testkit/fixtures/until.ts';
+import { isLongRun, until } from '../../../testkit/fixtures/lifetime.ts';
 import { engines, openInstance } from '../admin/scene.ts';
 import { browserAt, consoleScene, hourAgo, request_id } from './scene.ts';
 

@@ -9,7 +9,7 @@ import { toCreate } from '../../../store/src/address.ts';
 import type { Store, UsageCount } from '../../../store/src/port.ts';
 import { openSqlite } from '../../../store/src/sqlite/open.ts';
 import { byTest, createdAt } from '../../../testkit/fixtures/fixture.ts';
-import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
+import { temporaryFolder } from '../../../testkit/fixtures/lifetime.ts';
 import { pluck } from '../../../testkit/fixtures/pluck.ts';
 import {
   demoAdminKey,

@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { inspectPostgres } from '../../../store/src/postgres/inspect.ts';
 import type { RoleName } from '../../../store/src/postgres/roles.ts';
 import { receiptAt } from '../../../store/test/suite/receipts.ts';
-import { until } from '../../../testkit/fixtures/until.ts';
+import { until } from '../../../testkit/fixtures/lifetime.ts';
 import { freePort, listenOnAnyPort } from '../../../testkit/servers/free-port.ts';
 import { startNetwork } from '../../../testkit/servers/network.ts';
 import {

@@ -6,7 +6,7 @@ import type { Finding } from '../../../common/src/finding.ts';
 import { balancesUnderAnyGrant } from '../../../store/src/postgres/statements.ts';
 import { createAdminKeys, startAdmin } from '../../../testkit/admin/started.ts';
 import { fillFixture } from '../../../testkit/fixtures/fixture.ts';
-import { until } from '../../../testkit/fixtures/until.ts';
+import { until } from '../../../testkit/fixtures/lifetime.ts';
 import { startNetwork } from '../../../testkit/servers/network.ts';
 import { connectTo } from '../../../testkit/servers/postgres.ts';
 import { urlInRole } from '../../../testkit/servers/roles.ts';

@@ -5,7 +5,7 @@ import { inspectRedis } from '../../../service/src/limiter/redis/inspect.ts';
 import { parseRedisUrl } from '../../../service/src/limiter/redis/url.ts';
 import { toCreate } from '../../../store/src/address.ts';
 import { openSqlite } from '../../../store/src/sqlite/open.ts';
-import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
+import { temporaryFolder } from '../../../testkit/fixtures/lifetime.ts';
 import { freePort } from '../../../testkit/servers/free-port.ts';
 import { needsOwnRedis, redisClient, startRedis, startRedisCluster } from '../../../testkit/servers/redis.ts';
 import { migratedDatabase } from '../../../testkit/service/database.ts';

@@ -16,7 +16,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { toCreate, toServe } from '../../../store/src/address.ts';
 import { openSqlite } from '../../../store/src/sqlite/open.ts';
-import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
+import { temporaryFolder } from '../../../testkit/fixtures/lifetime.ts';
 import { assertFinding, assertOnly, findingsOf, inDatabase, names, those } from './examined.ts';
 
 function change(path: string, statements: readonly string[]): void {

@@ -4,7 +4,7 @@ import { parseDatabaseUrl, toFollow } from '../../../store/src/address.ts';
 import { openStore } from '../../../store/src/engines.ts';
 import { type ImportRun, type Store, StoreUnavailable } from '../../../store/src/port.ts';
 import { byTest, createdAt } from '../../../testkit/fixtures/fixture.ts';
-import { until } from '../../../testkit/fixtures/until.ts';
+import { until } from '../../../testkit/fixtures/lifetime.ts';
 import { startNetwork } from '../../../testkit/servers/network.ts';
 import { migratedDatabase } from '../../../testkit/service/database.ts';
 import { followRecords } from '../../src/ingest/follow.ts';

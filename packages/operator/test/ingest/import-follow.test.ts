@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ingestBounds } from '../../../common/src/bounds/operator.ts';
-import { until } from '../../../testkit/fixtures/until.ts';
+import { until } from '../../../testkit/fixtures/lifetime.ts';
 import { createFeedStatus, followRecords } from '../../src/ingest/follow.ts';
 import { readJsonLines } from '../../src/ingest/json.ts';
 import type { Reading } from '../../src/ingest/lines.ts';

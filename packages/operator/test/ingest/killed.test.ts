@@ -9,8 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { toCreate } from '../../../store/src/address.ts';
 import { openSqlite } from '../../../store/src/sqlite/open.ts';
-import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
-import type { Lifetime } from '../../../testkit/fixtures/lifetime.ts';
+import { type Lifetime, temporaryFolder } from '../../../testkit/fixtures/lifetime.ts';
 import { start } from '../../../testkit/fixtures/run.ts';
 import { migratedDatabase } from '../../../testkit/service/database.ts';
 

@@ -3,7 +3,7 @@ import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
+import { temporaryFolder } from '../../../testkit/fixtures/lifetime.ts';
 import { run, start, withPartners } from '../../../testkit/fixtures/run.ts';
 import { connectTo } from '../../../testkit/servers/postgres.ts';
 import { migratedDatabase } from '../../../testkit/service/database.ts';

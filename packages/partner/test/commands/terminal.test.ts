@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { until } from '../../../testkit/fixtures/lifetime.ts';
 import { needsTerminal, onTerminal } from '../../../testkit/fixtures/terminal.ts';
-import { until } from '../../../testkit/fixtures/until.ts';
 import { answering, holdSecondPage, partnerVariables } from '../../../testkit/service/partner.ts';
 import { startTestService } from '../../../testkit/service/service.ts';
 

@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { serveHttp } from '../../../operator/test/images/image-host.ts';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
-import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
+import { temporaryFolder } from '../../../testkit/fixtures/lifetime.ts';
 import { assertFailed, run } from '../../../testkit/fixtures/run.ts';
 import { launchChromium, needsChromium } from '../../../testkit/servers/chromium.ts';
 import { freePort } from '../../../testkit/servers/free-port.ts';

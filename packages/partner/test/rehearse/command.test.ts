@@ -13,9 +13,8 @@ import {
   scenarios,
   type Verdict,
 } from '../../../service/src/rehearsals/scenarios.ts';
-import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
+import { temporaryFolder, until } from '../../../testkit/fixtures/lifetime.ts';
 import { run, start } from '../../../testkit/fixtures/run.ts';
-import { until } from '../../../testkit/fixtures/until.ts';
 import { rehearse } from '../../src/rehearse/rehearse.ts';
 
 const client = pathToFileURL(join(import.meta.dirname, '../../../client/src/index.ts')).href;

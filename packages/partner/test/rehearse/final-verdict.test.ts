@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { Run } from '../../../service/src/rehearsals/runs.ts';
 import type { ScenarioName, Verdict } from '../../../service/src/rehearsals/scenarios.ts';
-import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
+import { temporaryFolder } from '../../../testkit/fixtures/lifetime.ts';
 import { finalVerdict } from '../../src/rehearse/final-verdict.ts';
 
 const startedMs = 1_000;

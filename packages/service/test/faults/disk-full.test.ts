@@ -1,8 +1,8 @@
 /** A server without room. `test/documents/operators/` has the test of an import that finds no room. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
+import { until } from '../../../testkit/fixtures/lifetime.ts';
 import { assertFailed, run } from '../../../testkit/fixtures/run.ts';
-import { until } from '../../../testkit/fixtures/until.ts';
 import { afterAllElse, connectTo, newCluster } from '../../../testkit/servers/postgres.ts';
 import { mountSmallDisk } from './scene/small-disk.ts';
 import { loadOn, rareFaultTest, startFilled } from './scene/under-load.ts';

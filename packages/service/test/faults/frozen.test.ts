@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { assertUnavailable } from '../../../testkit/fixtures/http.ts';
+import { until } from '../../../testkit/fixtures/lifetime.ts';
 import { metricOf } from '../../../testkit/fixtures/served.ts';
-import { until } from '../../../testkit/fixtures/until.ts';
 import { rareFaultTest, serveOn, startFilled, startLoad } from './scene/under-load.ts';
 
 const freezeMs = 30_000;

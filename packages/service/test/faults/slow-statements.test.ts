@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { httpBounds, overloadBounds } from '../../../common/src/bounds/http.ts';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { assertUnavailable } from '../../../testkit/fixtures/http.ts';
+import { until } from '../../../testkit/fixtures/lifetime.ts';
 import { requestsShed } from '../../../testkit/fixtures/served.ts';
-import { until } from '../../../testkit/fixtures/until.ts';
 import { holdUp, rareFaultTest, serveOn, startFilled, startLoad } from './scene/under-load.ts';
 
 rareFaultTest('slow statements of a partner take at most half of the connections', async (t) => {

@@ -1,7 +1,7 @@
 /** The limiters of a process and their metrics. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { until } from '../../../testkit/fixtures/until.ts';
+import { until } from '../../../testkit/fixtures/lifetime.ts';
 import { needsOwnRedis, startRedis } from '../../../testkit/servers/redis.ts';
 import { watchedLog } from '../../../testkit/watch/logs.ts';
 import { openLimiters } from '../../src/limiter/open.ts';

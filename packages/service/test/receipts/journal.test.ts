@@ -10,8 +10,8 @@ import {
   type UsageCount,
 } from '../../../store/src/port.ts';
 import { receiptAt } from '../../../store/test/suite/receipts.ts';
+import { until } from '../../../testkit/fixtures/lifetime.ts';
 import { pluck } from '../../../testkit/fixtures/pluck.ts';
-import { until } from '../../../testkit/fixtures/until.ts';
 import { watchedLog } from '../../../testkit/watch/logs.ts';
 import { createJournal, type Journal } from '../../src/receipts.ts';
 

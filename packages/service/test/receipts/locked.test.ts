@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import type { Store } from '../../../store/src/port.ts';
 import { receiptAt } from '../../../store/test/suite/receipts.ts';
 import { fillFixture, future, keys } from '../../../testkit/fixtures/fixture.ts';
-import { until } from '../../../testkit/fixtures/until.ts';
+import { until } from '../../../testkit/fixtures/lifetime.ts';
 import { startNetwork } from '../../../testkit/servers/network.ts';
 import { openServing, openTestDatabase } from '../../../testkit/service/database.ts';
 import { watchedLog } from '../../../testkit/watch/logs.ts';

@@ -8,7 +8,7 @@ import type { Worker } from 'node:worker_threads';
 import { toServe } from '../../../store/src/address.ts';
 import { createReceipts } from '../../../store/src/sqlite/receipts.ts';
 import { receiptAt } from '../../../store/test/suite/receipts.ts';
-import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
+import { temporaryFolder } from '../../../testkit/fixtures/lifetime.ts';
 
 /** A receipts file, and the threads that were started to write to it. */
 function startScene(t: TestContext) {

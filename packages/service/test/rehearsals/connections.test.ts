@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { BrandsQuery } from '../../../store/src/port.ts';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
-import { until } from '../../../testkit/fixtures/until.ts';
+import { until } from '../../../testkit/fixtures/lifetime.ts';
 import { startTestService, type TestService } from '../../../testkit/service/service.ts';
 import { brands, notKept, verdictOf } from './client.ts';
 

@@ -4,10 +4,9 @@ import { chmodSync, chownSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { selfSigned } from '../../../operator/test/images/certificate.ts';
-import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
 import { createCaller } from '../../../testkit/fixtures/http.ts';
+import { temporaryFolder, until } from '../../../testkit/fixtures/lifetime.ts';
 import { assertFailed, type Finished, run, serve } from '../../../testkit/fixtures/run.ts';
-import { until } from '../../../testkit/fixtures/until.ts';
 import {
   connectTo,
   type PostgresServer,

@@ -5,9 +5,9 @@ import { type MetricName, metricCatalogue } from '../../../common/src/observabil
 import { ownVersion } from '../../../common/src/process.ts';
 import { databaseSchema } from '../../../store/src/sqlite/migrate.ts';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
+import { until } from '../../../testkit/fixtures/lifetime.ts';
 import { assertFailed, commandLine } from '../../../testkit/fixtures/run.ts';
 import { fixtureLine, metricOf, serveSandbox } from '../../../testkit/fixtures/served.ts';
-import { until } from '../../../testkit/fixtures/until.ts';
 import { placeSqliteOf } from '../../../testkit/releases/releases.ts';
 import { needsPromtool, promtool } from '../../../testkit/servers/promtool.ts';
 

@@ -11,7 +11,7 @@ import { serve } from '../../../operator/src/commands/serve.ts';
 import { listBrands } from '../../../partner/src/commands/lists.ts';
 import { describedCommands } from '../../../partner-network/src/main.ts';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
-import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
+import { temporaryFolder } from '../../../testkit/fixtures/lifetime.ts';
 import { assertFailed, commandLine, run } from '../../../testkit/fixtures/run.ts';
 
 /** The sentences of a usage error, without the line that points to the help. */

@@ -5,9 +5,9 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { until } from '../../../testkit/fixtures/lifetime.ts';
 import { commandLine, serve, spawnCommand, start, withPartners } from '../../../testkit/fixtures/run.ts';
 import { fixtureLine } from '../../../testkit/fixtures/served.ts';
-import { until } from '../../../testkit/fixtures/until.ts';
 import { placeSqliteOf } from '../../../testkit/releases/releases.ts';
 import { programsOnPath } from '../../../testkit/servers/programs.ts';
 

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { globSync } from 'node:fs';
 import { test } from 'node:test';
-import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
 import { createCaller } from '../../../testkit/fixtures/http.ts';
+import { temporaryFolder } from '../../../testkit/fixtures/lifetime.ts';
 import { serve, withPartners } from '../../../testkit/fixtures/run.ts';
 import { fixtureLine, serveSandbox } from '../../../testkit/fixtures/served.ts';
 import { testedPackage } from '../../../testkit/package/tested.ts';

@@ -6,6 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { httpBounds } from '../../../common/src/bounds/http.ts';
 import { keys } from '../../../testkit/fixtures/fixture.ts';
 import { assertUnavailable } from '../../../testkit/fixtures/http.ts';
+import { until } from '../../../testkit/fixtures/lifetime.ts';
 import { assertFailed, run } from '../../../testkit/fixtures/run.ts';
 import {
   metricOf,
@@ -14,7 +15,6 @@ import {
   serveSandbox,
 } from '../../../testkit/fixtures/served.ts';
 import { mostWithinASecond, type Span } from '../../../testkit/fixtures/spans.ts';
-import { until } from '../../../testkit/fixtures/until.ts';
 import { freePort, listenOnAnyPort } from '../../../testkit/servers/free-port.ts';
 import { connectTo, startPostgres, withoutOwnServers } from '../../../testkit/servers/postgres.ts';
 import { needsRedis, redisUrl } from '../../../testkit/servers/redis.ts';

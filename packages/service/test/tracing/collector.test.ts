@@ -9,7 +9,7 @@ import type { TLSSocket } from 'node:tls';
 import { gunzipSync } from 'node:zlib';
 import { tracingBounds } from '../../../common/src/bounds/service.ts';
 import { selfSigned } from '../../../operator/test/images/certificate.ts';
-import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
+import { temporaryFolder } from '../../../testkit/fixtures/lifetime.ts';
 import { listenOnAnyPort } from '../../../testkit/servers/free-port.ts';
 import { watchedLog } from '../../../testkit/watch/logs.ts';
 import { createDelivery, createSender } from '../../src/tracing/collector.ts';

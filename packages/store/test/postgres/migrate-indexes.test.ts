@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type pg from 'pg';
-import { until } from '../../../testkit/fixtures/until.ts';
+import { until } from '../../../testkit/fixtures/lifetime.ts';
 import { connectTo } from '../../../testkit/servers/postgres.ts';
 import { migratedDatabase } from '../../../testkit/service/database.ts';
 import { migrate } from '../../src/postgres/migrate.ts';

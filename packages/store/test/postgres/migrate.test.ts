@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type pg from 'pg';
+import { until } from '../../../testkit/fixtures/lifetime.ts';
 import { assertFailed, run } from '../../../testkit/fixtures/run.ts';
-import { until } from '../../../testkit/fixtures/until.ts';
 import { freePort } from '../../../testkit/servers/free-port.ts';
 import {
   connectTo,

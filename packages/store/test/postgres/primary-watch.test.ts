@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { until } from '../../../testkit/fixtures/until.ts';
+import { until } from '../../../testkit/fixtures/lifetime.ts';
 import { freePort } from '../../../testkit/servers/free-port.ts';
 import { Connection } from '../../src/postgres/connections/connection.ts';
 import { PrimaryWatch } from '../../src/postgres/connections/primary-watch.ts';

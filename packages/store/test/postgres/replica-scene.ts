@@ -1,6 +1,6 @@
 /** A primary with two streaming standbys, and a store that reads from them. */
 import type { TestContext } from 'node:test';
-import { until } from '../../../testkit/fixtures/until.ts';
+import { until } from '../../../testkit/fixtures/lifetime.ts';
 import {
   connectTo,
   emptyDatabaseOn,

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { assertFinding, findingsOf } from '../../../operator/test/doctor/examined.ts';
-import { longRunOnly } from '../../../testkit/fixtures/long-run.ts';
-import { until } from '../../../testkit/fixtures/until.ts';
+import { longRunOnly, until } from '../../../testkit/fixtures/lifetime.ts';
 import {
   caughtUp,
   connectTo,

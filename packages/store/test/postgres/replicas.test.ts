@@ -3,7 +3,7 @@ import { before, describe, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { digestOfKey } from '../../../service/src/auth.ts';
 import { future, keys } from '../../../testkit/fixtures/fixture.ts';
-import { until } from '../../../testkit/fixtures/until.ts';
+import { until } from '../../../testkit/fixtures/lifetime.ts';
 import { startNetwork } from '../../../testkit/servers/network.ts';
 import {
   caughtUp,

@@ -15,7 +15,7 @@ import { type TestContext, test } from 'node:test';
 import { OperatorError } from '../../../common/src/errors.ts';
 import { mountSmallDisk } from '../../../service/test/faults/scene/small-disk.ts';
 import { byTest, createdAt } from '../../../testkit/fixtures/fixture.ts';
-import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
+import { temporaryFolder } from '../../../testkit/fixtures/lifetime.ts';
 import { pluck } from '../../../testkit/fixtures/pluck.ts';
 import { toCreate, toServe } from '../../src/address.ts';
 import { backUpSqlite } from '../../src/sqlite/backup.ts';

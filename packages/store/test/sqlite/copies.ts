@@ -3,7 +3,7 @@ import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { TestContext } from 'node:test';
-import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
+import { temporaryFolder } from '../../../testkit/fixtures/lifetime.ts';
 import { wholeFile } from '../../../testkit/servers/postgres.ts';
 import { toCreate } from '../../src/address.ts';
 import { openSqlite } from '../../src/sqlite/open.ts';

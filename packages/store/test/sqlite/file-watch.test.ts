@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { byTest, fillFixture } from '../../../testkit/fixtures/fixture.ts';
-import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
+import { temporaryFolder } from '../../../testkit/fixtures/lifetime.ts';
 import { toCreate, toFollow, toServe } from '../../src/address.ts';
 import { type Store, StoreUnavailable } from '../../src/port.ts';
 import { backUpSqlite } from '../../src/sqlite/backup.ts';

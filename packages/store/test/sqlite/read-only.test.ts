@@ -9,7 +9,7 @@ import { type TestContext, test } from 'node:test';
 import { assertFinding, findingsOf } from '../../../operator/test/doctor/examined.ts';
 import { mountSmallDisk } from '../../../service/test/faults/scene/small-disk.ts';
 import { fillFixture } from '../../../testkit/fixtures/fixture.ts';
-import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
+import { temporaryFolder } from '../../../testkit/fixtures/lifetime.ts';
 import { toCreate, toServe } from '../../src/address.ts';
 import { backUpSqlite } from '../../src/sqlite/backup.ts';
 import { openSqlite } from '../../src/sqlite/open.ts';

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import { test } from 'node:test';
 import { storeBounds } from '../../../common/src/bounds/store.ts';
-import { until } from '../../../testkit/fixtures/until.ts';
+import { until } from '../../../testkit/fixtures/lifetime.ts';
 import { toServe } from '../../src/address.ts';
 import { openSqlite } from '../../src/sqlite/open.ts';
 import { receiptAt } from '../suite/receipts.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { constants, DatabaseSync, type StatementSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { OperatorError } from '../../../common/src/errors.ts';
-import { temporaryFolder } from '../../../testkit/fixtures/folder.ts';
+import { temporaryFolder } from '../../../testkit/fixtures/lifetime.ts';
 import { pluck } from '../../../testkit/fixtures/pluck.ts';
 import { run } from '../../../testkit/fixtures/run.ts';
 import { toCreate, toServe } from '../../src/address.ts';

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { createPartners } from '../../../../store/test/suite/records.ts';
-import { temporaryFolder } from '../../../../testkit/fixtures/folder.ts';
+import { temporaryFolder } from '../../../../testkit/fixtures/lifetime.ts';
 import { run, type Surroundings, start } from '../../../../testkit/fixtures/run.ts';
 import { openTestDatabase } from '../../../../testkit/service/database.ts';
 import type { ImportReport } from '../../../src/ingest/import.ts';

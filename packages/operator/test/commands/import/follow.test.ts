@@ -6,13 +6,13 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { newApiKey } from '../../../../service/src/auth.ts';
+import { until } from '../../../../testkit/fixtures/lifetime.ts';
 import {
   assertFailed,
   type CommandLine,
   spawnCommand,
   withPartners,
 } from '../../../../testkit/fixtures/run.ts';
-import { until } from '../../../../testkit/fixtures/until.ts';
 
 const followBrands = ['import', 'brands', '-', '--partner', 'acme', '--follow'];
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { byTest } from '../../../../testkit/fixtures/fixture.ts';
-import { until } from '../../../../testkit/fixtures/until.ts';
+import { until } from '../../../../testkit/fixtures/lifetime.ts';
 import { balance, engines, openLine } from './engines.ts';
 
 const untimed = { ...balance('u', 1), updated_at: undefined, created_at: undefined };

@@ -9,7 +9,7 @@ import { importValues } from '../../../../operator/src/ingest/import.ts';
 import type { Store } from '../../../../store/src/port.ts';
 import { createdAt, fillFixture, keys } from '../../../../testkit/fixtures/fixture.ts';
 import { type Answer, assertUnavailable, type Caller } from '../../../../testkit/fixtures/http.ts';
-import { isLongRun, longRunOnly } from '../../../../testkit/fixtures/long-run.ts';
+import { isLongRun, longRunOnly } from '../../../../testkit/fixtures/lifetime.ts';
 import { type ServedSandbox, serveSandbox } from '../../../../testkit/fixtures/served.ts';
 import {
   connectTo,

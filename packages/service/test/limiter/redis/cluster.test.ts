@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { until } from '../../../../testkit/fixtures/lifetime.ts';
 import { mostWithinASecond, type Span } from '../../../../testkit/fixtures/spans.ts';
-import { until } from '../../../../testkit/fixtures/until.ts';
 import { type ClusterNode, needsOwnRedis, startRedisCluster } from '../../../../testkit/servers/redis.ts';
 import type { Decided } from '../../../src/limiter/rate-limit.ts';
 import { openLimiter, openLimiterInstances, type TestLimiter } from './limiters.ts';

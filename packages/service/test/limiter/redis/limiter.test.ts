@@ -7,8 +7,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import fc from 'fast-check';
 import type { Redis } from 'ioredis';
 import { keys } from '../../../../testkit/fixtures/fixture.ts';
+import { until } from '../../../../testkit/fixtures/lifetime.ts';
 import { mostWithinASecond } from '../../../../testkit/fixtures/spans.ts';
-import { until } from '../../../../testkit/fixtures/until.ts';
 import {
   needsOwnRedis,
   needsRedis,

@@ -1,7 +1,7 @@
 /** Limiters on a real Redis, each with its own connection like an instance. */
 import type { TestContext } from 'node:test';
+import { until } from '../../../../testkit/fixtures/lifetime.ts';
 import type { Span } from '../../../../testkit/fixtures/spans.ts';
-import { until } from '../../../../testkit/fixtures/until.ts';
 import { type WatchedLog, watchedLog } from '../../../../testkit/watch/logs.ts';
 import { openLimiters } from '../../../src/limiter/open.ts';
 import type { Decided } from '../../../src/limiter/rate-limit.ts';

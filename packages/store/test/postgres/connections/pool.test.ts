@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { postgresBounds } from '../../../../common/src/bounds/store.ts';
 import { digestOfKey } from '../../../../service/src/auth.ts';
-import { until } from '../../../../testkit/fixtures/until.ts';
+import { until } from '../../../../testkit/fixtures/lifetime.ts';
 import { connectTo, emptyDatabase } from '../../../../testkit/servers/postgres.ts';
 import { migratedDatabase, openServing } from '../../../../testkit/service/database.ts';
 import { StoreUnavailable } from '../../../src/port.ts';

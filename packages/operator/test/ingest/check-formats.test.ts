@@ -3,7 +3,17 @@ import { test } from 'node:test';
 import { brandSchema } from '@partner-network/contract/records';
 import fc from 'fast-check';
 import { createChecker } from '../../src/ingest/check.ts';
-import { assertRefused, assertTaken, checkLine, lineWith, times } from './check-line.ts';
+import {
+  assertRefused,
+  assertTaken,
+  badTimes,
+  badUrls,
+  checkLine,
+  goodTimes,
+  goodUrls,
+  lineWith,
+  times,
+} from './check-line.ts';
 
 test('accepts a color only as # and six hex digits', async () => {
   for (const color of ['#000000', '#1A2b3C', '#ffffff']) {
@@ -12,35 +22,6 @@ test('accepts a color only as # and six hex digits', async () => {
   const bad = [' #123456', '#123456 ', ...'#12345 #1234567 123456 #GGGGGG #12345\uff16 red #fff'.split(' ')];
   for (const color of bad) await assertRefused('brands', 'color', `"${color}"`, 'INVALID_COLOR');
 });
-
-const goodTimes = [
-  ['2026-01-31T08:00:00Z', '2026-01-31T08:00:00.000Z'],
-  ['2026-01-31T08:00:00+00:00', '2026-01-31T08:00:00.000Z'],
-  ['2026-01-31t08:00:00z', '2026-01-31T08:00:00.000Z'],
-  ['2026-01-31T08:00:00.1Z', '2026-01-31T08:00:00.100Z'],
-  ['2026-01-31T08:00:00.12+00:00', '2026-01-31T08:00:00.120Z'],
-  ['2026-01-31T08:00:00.123999999999Z', '2026-01-31T08:00:00.123Z'],
-  ['2025-12-31T23:59:59.9999Z', '2025-12-31T23:59:59.999Z'],
-  ['2024-02-29T00:00:00Z', '2024-02-29T00:00:00.000Z'],
-  ['0001-01-01T00:00:00Z', '0001-01-01T00:00:00.000Z'],
-  ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
-] as const;
-
-const badTimes = [
-  ['a leap second', ['2016-12-31T23:59:60Z', '2016-12-31T23:59:60.500Z']],
-  ['another offset', ['2026-01-01T00:00:00+01:00', '2026-01-01T00:00:00-00:00', '2026-01-01T00:00:00-05:00']],
-  ['no offset', ['2026-01-01T00:00:00', '2026-01-01T00:00:00.000']],
-  ['a part missing', ['2026-01-01', '2026-01-01T00:00Z', '2026-01-01T00:00:00.Z', '00:00:00Z']],
-  [
-    'another spelling',
-    ['2026-01-01 00:00:00Z', '2026-1-1T00:00:00Z', '2026-01-01T00:00:00,5Z', '20260101T000000Z'],
-  ],
-  ['a year out of range', ['0000-01-01T00:00:00Z', '12026-01-01T00:00:00Z', '-2026-01-01T00:00:00Z']],
-  [
-    'no time at all',
-    ['now', '1767225600', ' 2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z ', 'Thu, 01 Jan 2026'],
-  ],
-] as const;
 
 test('accepts a time in UTC, and cuts its fraction to milliseconds', async () => {
   for (const [kind, field] of times) {
@@ -55,40 +36,6 @@ for (const [what, list] of badTimes) {
     }
   });
 }
-
-const goodUrls = [
-  'http://x',
-  'https://images.example.com/logo.png?size=256&shape=square#top',
-  'HTTPS://IMAGES.EXAMPLE.COM/LOGO.PNG',
-  'http://127.0.0.1:8080/logo.jpg',
-  'http://[::1]/logo.jpg',
-  'https://images.example.com/a@b:c.png',
-  `https://x/${'a'.repeat(7_990)}`,
-  `https://x/${'🦊'.repeat(7_990)}`,
-];
-
-const badUrls = [
-  ['fewer than 8 characters', ['x', 'http://', 'http:/x', 'https:/', 'ftp://x', '🦊'.repeat(7)]],
-  [
-    'another scheme',
-    ['ftp://example.com/a', 'data:image/png;base64,AAAA', 'javascript:alert(1)', 'file:///etc/x'],
-  ],
-  ['no scheme', ['example.com/logo.png', '//example.com/logo.png', '/logo.png', 'logo.png']],
-  ['no host', ['https://', 'https:///logo.png', 'https://?logo', 'https://#logo', 'https://:443/logo']],
-  [
-    'a user or password',
-    ['https://user@example.com/', 'https://user:word@example.com/', 'https://:word@x.com/'],
-  ],
-  [
-    'white space',
-    ['https://exa mple.com/', 'https://example.com/a b', ' https://x.com/', 'https://x.com/\u00a0'],
-  ],
-  ['a slash missing', ['https:/example.com/', 'https:example.com/', 'https:\\\\example.com/']],
-  [
-    'an impossible host or port',
-    ['https://example.com:99999/', 'http://[::1/logo.png', 'http://exa<mple.com/'],
-  ],
-] as const;
 
 test('accepts an http or https address of 8 to 8,000 characters unchanged', async () => {
   for (const url of goodUrls) await assertTaken('brands', 'profile_image_url', JSON.stringify(url), url);

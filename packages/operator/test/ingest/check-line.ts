@@ -87,3 +87,71 @@ const otherTexts = [
 export const allTexts = [...stringFields, ...times, ...otherTexts].map(
   ([kind, field]) => [kind, field] as const,
 );
+
+/** Times as they are sent, and as they are stored. */
+export const goodTimes = [
+  ['2026-01-31T08:00:00Z', '2026-01-31T08:00:00.000Z'],
+  ['2026-01-31T08:00:00+00:00', '2026-01-31T08:00:00.000Z'],
+  ['2026-01-31t08:00:00z', '2026-01-31T08:00:00.000Z'],
+  ['2026-01-31T08:00:00.1Z', '2026-01-31T08:00:00.100Z'],
+  ['2026-01-31T08:00:00.12+00:00', '2026-01-31T08:00:00.120Z'],
+  ['2026-01-31T08:00:00.123999999999Z', '2026-01-31T08:00:00.123Z'],
+  ['2025-12-31T23:59:59.9999Z', '2025-12-31T23:59:59.999Z'],
+  ['2024-02-29T00:00:00Z', '2024-02-29T00:00:00.000Z'],
+  ['0001-01-01T00:00:00Z', '0001-01-01T00:00:00.000Z'],
+  ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
+] as const;
+
+export const badTimes = [
+  ['a leap second', ['2016-12-31T23:59:60Z', '2016-12-31T23:59:60.500Z']],
+  ['another offset', ['2026-01-01T00:00:00+01:00', '2026-01-01T00:00:00-00:00', '2026-01-01T00:00:00-05:00']],
+  ['no offset', ['2026-01-01T00:00:00', '2026-01-01T00:00:00.000']],
+  ['a part missing', ['2026-01-01', '2026-01-01T00:00Z', '2026-01-01T00:00:00.Z', '00:00:00Z']],
+  [
+    'another spelling',
+    ['2026-01-01 00:00:00Z', '2026-1-1T00:00:00Z', '2026-01-01T00:00:00,5Z', '20260101T000000Z'],
+  ],
+  ['a year out of range', ['0000-01-01T00:00:00Z', '12026-01-01T00:00:00Z', '-2026-01-01T00:00:00Z']],
+  [
+    'a day or an hour that does not exist',
+    ['2023-02-29T00:00:00Z', '2026-04-31T00:00:00Z', '2026-01-01T24:00:00Z'],
+  ],
+  [
+    'no time at all',
+    ['now', '1767225600', ' 2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z ', 'Thu, 01 Jan 2026'],
+  ],
+] as const;
+
+export const goodUrls = [
+  'http://x',
+  'https://images.example.com/logo.png?size=256&shape=square#top',
+  'HTTPS://IMAGES.EXAMPLE.COM/LOGO.PNG',
+  'http://127.0.0.1:8080/logo.jpg',
+  'http://[::1]/logo.jpg',
+  'https://images.example.com/a@b:c.png',
+  `https://x/${'a'.repeat(7_990)}`,
+  `https://x/${'🦊'.repeat(7_990)}`,
+];
+
+export const badUrls = [
+  ['fewer than 8 characters', ['x', 'http://', 'http:/x', 'https:/', 'ftp://x', '🦊'.repeat(7)]],
+  [
+    'another scheme',
+    ['ftp://example.com/a', 'data:image/png;base64,AAAA', 'javascript:alert(1)', 'file:///etc/x'],
+  ],
+  ['no scheme', ['example.com/logo.png', '//example.com/logo.png', '/logo.png', 'logo.png']],
+  ['no host', ['https://', 'https:///logo.png', 'https://?logo', 'https://#logo', 'https://:443/logo']],
+  [
+    'a user or password',
+    ['https://user@example.com/', 'https://user:word@example.com/', 'https://:word@x.com/'],
+  ],
+  [
+    'white space',
+    ['https://exa mple.com/', 'https://example.com/a b', ' https://x.com/', 'https://x.com/\u00a0'],
+  ],
+  ['a slash missing', ['https:/example.com/', 'https:example.com/', 'https:\\\\example.com/']],
+  [
+    'an impossible host or port',
+    ['https://example.com:99999/', 'http://[::1/logo.png', 'http://exa<mple.com/'],
+  ],
+] as const;

@@ -11,7 +11,12 @@ import { createInstance } from '../../packages/testkit/servers/instance.ts';
 import { startNetwork } from '../../packages/testkit/servers/network.ts';
 import type { PostgresServer } from '../../packages/testkit/servers/postgres-process.ts';
 import { programsFolder } from '../../packages/testkit/servers/postgres-programs.ts';
-import { caughtUp, onConnection, startPostgres } from '../../packages/testkit/servers/postgres-start.ts';
+import {
+  caughtUp,
+  onConnection,
+  onEachNode,
+  startPostgres,
+} from '../../packages/testkit/servers/postgres-start.ts';
 import { startRedis } from '../../packages/testkit/servers/redis.ts';
 import { openTerminal } from '../../test/documents/clone.ts';
 import { openPage } from '../../test/documents/page.ts';
@@ -81,10 +86,8 @@ export async function startStage(roundTripMs: number, isSynchronous: boolean) {
   await caughtUp(second, first);
   /** Whether commits in the first region wait for the second. */
   const setSynchronous = async (names: string) => {
-    await onConnection(first.url(), (client) =>
-      client.query(`alter system set synchronous_standby_names = '${names}'`),
-    );
-    await onConnection(first.url(), (client) => client.query('select pg_reload_conf()'));
+    const set = `alter system set synchronous_standby_names = '${names}'`;
+    await onEachNode([first.url()], set, 'select pg_reload_conf()');
   };
   if (isSynchronous) await setSynchronous('*');
   for (const way of [toFirst, toSecond]) way.slowDown(roundTripMs / 2);
@@ -94,7 +97,9 @@ export async function startStage(roundTripMs: number, isSynchronous: boolean) {
     createInstance(wholeRun, name, join(folder, `${name}.log`), [
       `--database=postgres://network@127.0.0.1:${ports[0]},127.0.0.1:${ports[1]}/postgres`,
       `--replica=postgres://network@127.0.0.1:${near.port}/postgres`,
-      ...['--environment=sandbox', '--public-url=https://network.example', '--drain-delay=1'],
+      '--environment=sandbox',
+      '--public-url=https://network.example',
+      '--drain-delay=1',
       `--redis=${redis}`,
     ]);
   const seenFrom = { first: [first.port, toSecond.port], second: [toFirst.port, second.port] } as const;

@@ -118,7 +118,8 @@ test('refuses workers and replicas of the embedded database, and more than 16 re
   const byVariable = (urls: string[]) => ({ DATABASE_REPLICA_URLS: urls.join() });
   assertProblems(problemsOf([...embedded, '--replica', replica!]), /^--replica needs a Postgres database\. /);
   assertProblems(problemsOf(embedded, byVariable([replica!])), /^--replica needs a Postgres database\. /);
-  assertProblems(problemsOf([...embedded, '--workers', '2']), /^--workers needs a Postgres database\. /);
+  const workers = /^--workers needs a Postgres database\. .* one thread: about 3,000 requests per second/;
+  assertProblems(problemsOf([...embedded, '--workers', '2']), workers);
   const tooMany = /^(--replica|DATABASE_REPLICA_URLS) may be given at most 16 times\./;
   assertProblems(problemsOf(replicas.flatMap((url) => ['--replica', url])), tooMany);
   assertProblems(problemsOf([], byVariable(replicas)), tooMany);

@@ -11,6 +11,7 @@ function open(): DatabaseSync {
   const opened = new DatabaseSync(workerData, { timeout: storeBounds.sqliteServeBusyMs });
   // A killed process loses nothing. A power failure loses what was written since the last checkpoint.
   opened.exec('pragma synchronous = normal');
+  opened.exec(`pragma cache_size = -${storeBounds.sqliteReceiptsCacheKibibytes}`);
   return opened;
 }
 

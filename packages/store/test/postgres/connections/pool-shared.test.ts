@@ -124,8 +124,10 @@ const fill = `
 /** `npm run check -- long` sends a million requests. */
 const requests = isLongRun ? 1_000_000 : 20_000;
 const atOnce = 64;
+const mostMs = isLongRun ? 1_800_000 : 240_000;
+const everyAnswer = `each of ${requests} requests gets its own answer while statements and connections end`;
 
-test(`each of ${requests} requests gets its own answer while statements and connections end`, async (t) => {
+test(everyAnswer, { timeout: mostMs }, async (t) => {
   const { url, network, pool, sleep } = await sharedPool(t, { connections: 4, statementMs: 500 });
   const operator = await connectTo(t, url);
   await operator.query(fill);

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { createServer } from 'node:tls';
 import { inspectRedis } from '../../../service/src/limiter/redis/inspect.ts';
 import { parseRedisUrl } from '../../../service/src/limiter/redis/url.ts';
 import { toCreate } from '../../../store/src/address.ts';
@@ -10,6 +13,7 @@ import { freePort } from '../../../testkit/servers/free-port.ts';
 import { needsOwnRedis, redisClient, startRedis, startRedisCluster } from '../../../testkit/servers/redis.ts';
 import { migratedDatabase } from '../../../testkit/service/database.ts';
 import { judgeInstances } from '../../src/doctor/database.ts';
+import { selfSigned } from '../images/certificate.ts';
 import { assertFinding, findingsOf, serveAs } from './examined.ts';
 
 async function embedded(t: TestContext): Promise<string[]> {
@@ -22,6 +26,15 @@ test('reports a Redis that cannot be reached, without its password', async (t) =
   const url = `redis://:s3cret@127.0.0.1:${await freePort()}`;
   const { redis } = await findingsOf([...(await embedded(t)), '--redis', url]);
   assertFinding(redis!, 'failed', /^Redis at \S+ cannot be used \(ECONNREFUSED\)/, /Start Redis/);
+});
+
+test('says how to trust the authority of a Redis', async (t) => {
+  const server = createServer(selfSigned('localhost')).listen(0, '127.0.0.1');
+  t.after(() => server.close());
+  await once(server, 'listening');
+  const url = `rediss://localhost:${(server.address() as AddressInfo).port}`;
+  const { redis } = await findingsOf([...(await embedded(t)), '--redis', url]);
+  assertFinding(redis!, 'failed', /_CERT\)/, /NODE_EXTRA_CA_CERTS/);
 });
 
 test('reports a Redis that evicts keys, is read-only, or denies access', needsOwnRedis, async (t) => {

@@ -84,7 +84,10 @@ async function inspectServer(
 
 function unusable(where: string, error: unknown): Finding {
   const reason = kindOf(error) ?? 'no answer';
-  const remedy = remedies[reason] ?? 'Correct --redis, or check the server and the network.';
+  const otherwise = /CERT|UNABLE_TO_|ERR_TLS_/.test(reason)
+    ? 'Correct the host in --redis, or set NODE_EXTRA_CA_CERTS to the certificate of your authority.'
+    : 'Correct --redis, or check the server and the network.';
+  const remedy = remedies[reason] ?? otherwise;
   return failed(`${where} cannot be used (${reason}).`, remedy);
 }
 

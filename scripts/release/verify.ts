@@ -1,5 +1,5 @@
 /** `npm run release:verify -- FILE…`: builds the files of a release again, and compares every byte. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { print, say, wholeRun } from '../../checks/lib/program.ts';
 import { temporaryFolder } from '../../packages/testkit/fixtures/lifetime.ts';
@@ -12,12 +12,14 @@ import {
   readStatement,
   type Statement,
   statementName,
+  sumsName,
 } from './build.ts';
 
 const usage = `Usage: npm run release:verify -- FILE…
 
 Builds the files of a release again from this commit, which must be that of the release, and compares every
-byte. Exits with status 1 if a file differs. It leaves out a signature: SECURITY.md has the command for it.`;
+byte. Exits with status 1 if a file differs, or if ${sumsName} is given and another file of the release is
+not. It leaves out ${sumsName}.sig: SECURITY.md has the command for a signature.`;
 
 /** Without an image, which takes a minute. */
 const isOfPackages = (path: string) => /\.(tgz|whl)$/.test(path);
@@ -27,6 +29,8 @@ function remarks(statement: string, folder: string): string[] {
   try {
     const [given, own] = [statement, join(folder, statementName)].map(readStatement);
     const commit = commitOf(given!);
+    // The words of a changed statement must not get into a command.
+    if (!/^[0-9a-f]{40}$/.test(commit ?? '')) return [];
     if (commit !== commitHere())
       return [`Run "git checkout ${commit} && npm ci" first: they are of that commit.`];
     const ours = originsOf(own!);
@@ -56,13 +60,17 @@ async function verify(paths: readonly string[]): Promise<boolean> {
     print(`${path}: ${state}`);
     return state !== 'the same';
   });
+  const given = new Set(paths.map((path) => basename(path)));
+  const missing = given.has(sumsName) ? readdirSync(folder).filter((name) => !given.has(name)) : [];
+  for (const name of missing) print(`${name}: MISSING`);
   const statement = paths.find((path) => path.endsWith('.intoto.json'));
   if (statement && different.length > 0) for (const text of remarks(statement, folder)) print(text);
-  return different.length === 0;
+  return different.length + missing.length === 0;
 }
 
-const paths = process.argv.slice(2).filter((path) => !path.endsWith('.sig'));
-const missing = paths.filter((path) => !existsSync(path)).map((path) => `There is no file ${path}.`);
+const paths = process.argv.slice(2).filter((path) => basename(path) !== `${sumsName}.sig`);
+const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile();
+const missing = paths.filter((path) => !isFile(path)).map((path) => `There is no file ${path}.`);
 const lack = missing.join('\n') || lackOf(!paths.every(isOfPackages));
 if (paths.length === 0 || paths.includes('--help')) {
   print(usage);

@@ -138,8 +138,20 @@ test('two builds are equal, and a changed byte in any file is found, also by the
     assert.notEqual(bash(verifying, release).status, 0, name);
     writeFileSync(`${path}.original`, content);
   }
+  // The words of a changed statement would get into a command.
+  const statement = join(release, names.find((name) => name.endsWith('.intoto.json'))!);
+  const words = readFileSync(statement, 'utf8').replace(/("gitCommit": ")\w+/, '$1HEAD; reboot');
+  writeFileSync(statement, words);
+  const foreign = join(release, 'foreign.sig');
+  writeFileSync(foreign, '');
   // One build for all of them.
-  const found = npm(`release:verify -- ${names.map((name) => `"${join(release, name)}"`).join(' ')}`, second);
+  const [left, ...given] = names.filter((name) => name !== 'SHA256SUMS');
+  const all = ['SHA256SUMS', 'SHA256SUMS.sig', 'foreign.sig', ...given].map((name) => join(release, name));
+  const found = npm(`release:verify -- ${all.map((path) => `"${path}"`).join(' ')}`, second);
   assert.equal(found.status, 1, found.stdout);
-  assert.equal(found.stdout.match(/: DIFFERS$/gm)?.length, names.length, found.stdout);
+  assert.equal(found.stdout.match(/: DIFFERS$/gm)?.length, given.length + 1, found.stdout);
+  for (const line of [`${foreign}: IS NOT PART OF THE RELEASE`, `${left}: MISSING`])
+    assert.ok(found.stdout.includes(`${line}\n`), found.stdout);
+  assert.doesNotMatch(found.stdout, /reboot && npm ci/);
+  assert.match(npm(`release:verify -- "${release}"`, second).stderr, /^There is no file /);
 });

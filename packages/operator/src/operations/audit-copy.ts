@@ -68,7 +68,9 @@ export async function readCopy(chunks: AsyncIterable<Uint8Array>): Promise<Audit
   };
   const copy = () => ({ entries, newestMs, digest, tornLines, endsInsideLine: rest !== '' });
   for await (const chunk of chunks) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+    const lines = decoder.decode(chunk, { stream: true }).split('\n');
+    // Not before the split, which would read a long line again with each chunk.
+    lines[0] = rest + lines[0];
     rest = lines.pop()!;
     if (!lines.every(add)) return { ...copy(), brokenLine: line };
   }
@@ -116,7 +118,9 @@ export async function firstDifference(
         if (content === entries.get(seq)) continue;
         return { kind: [...entries.values()].includes(content) ? 'reordered' : 'changed', seq };
       }
-      if (Math.abs(Date.parse(row.at) - newestMs) > committedLateMs) return { kind: 'added', seq: row.seq };
+      // A time that cannot be read is not late.
+      const isLate = Math.abs(Date.parse(row.at) - newestMs) <= committedLateMs;
+      if (!isLate) return { kind: 'added', seq: row.seq };
     }
     if (page.entries.length === 0) return { kind: 'missing', seq: numbers[index]! };
     last = page.entries.at(-1)!.seq;

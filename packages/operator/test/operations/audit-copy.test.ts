@@ -92,6 +92,21 @@ for (const [engine, open] of Object.entries({ SQLite: onSqlite, Postgres: onPost
   });
 }
 
+test('an entry with an unreadable time does not hide those that are added', async (t) => {
+  const log = await onSqlite(t);
+  await log.owner('pragma ignore_check_constraints = on');
+  for (const [seq, at] of [
+    [10, old(10)],
+    [20, 'never'],
+    [30, old(30)],
+  ] as const)
+    await log.owner(add(seq, at));
+  await copyUntil(t, log, 'target 30');
+  await log.owner(add(15, old(15)));
+  const { status, first_difference } = await verify(log);
+  assert.deepEqual([status, first_difference], [1, { kind: 'added', seq: 15 }]);
+});
+
 test('a copy that was changed has a broken chain, and another file is refused', async (t) => {
   const log = await onSqlite(t);
   for (const seq of [10, 20, 30]) await log.owner(add(seq, old(seq)));

@@ -64,7 +64,8 @@ export async function openTerminal(folder: string) {
       .replaceAll(':9091', `:${ports.ADMIN_OPS_PORT}`);
   const running = new Set<ChildProcess>();
   const spawnShell = (script: string) => {
-    const words = ['-euo', 'pipefail', '-c', direct(here(script))];
+    // Bash takes a socket, such as a pipe of Node, for a remote shell, and would read the file of the system.
+    const words = ['--norc', '-euo', 'pipefail', '-c', direct(here(script))];
     const child = spawn('bash', words, { cwd: folder, env, detached: true });
     watchCommand(child, words);
     running.add(child);

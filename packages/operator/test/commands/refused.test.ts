@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newApiKey } from '../../../service/src/auth.ts';
-import { commandLine, run, withPartners } from '../../../testkit/fixtures/run.ts';
+import { commandLine, withPartners } from '../../../testkit/fixtures/run.ts';
 
 const past = '2001-01-01T00:00:00.000Z';
 const notFuture = /^--expires-at must be a time in the future\.\n/;
@@ -104,17 +104,6 @@ test('reports a partner, key or grant that does not exist with status 1, and wri
   for (const [words, said] of unknown)
     await t.test(words.slice(0, 40), () => line.fails(`${words} --json`, 1, said));
   assert.deepEqual(await line.json('grants list --partner acme'), []);
-});
-
-test('suggests a flag and a command that are nearly right', async () => {
-  for (const [words, said] of Object.entries({
-    'receipts lists': /Did you mean "receipts list"/,
-    'keys create --scop BRANDS_READ': /^There is no flag --scop\. Did you mean --scope\?/,
-  })) {
-    const { status, stderr } = await run(words);
-    assert.equal(status, 2);
-    assert.match(stderr, said);
-  }
 });
 
 const empty = {

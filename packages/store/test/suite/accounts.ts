@@ -1,30 +1,17 @@
 import assert from 'node:assert/strict';
-import { toTime } from '../../../common/src/times.ts';
 import { byTest, createdAt, future, past } from '../../../testkit/fixtures/fixture.ts';
 import { pluck } from '../../../testkit/fixtures/pluck.ts';
-import { AlreadyExists, type ApiKey, type GrantsQuery, type Replacement } from '../../src/port.ts';
-import {
-  brandRow,
-  createPartners,
-  grant,
-  openWith,
-  plainBrand,
-  type StoreTests,
-  writeRows,
-} from './records.ts';
+import { AlreadyExists, type GrantsQuery } from '../../src/port.ts';
+import { digest } from './keys.ts';
+import { brandRow, grant, openWith, plainBrand, type StoreTests, writeRows } from './records.ts';
 
-function keyOf(id: string, more: Partial<ApiKey> = {}): ApiKey {
-  const key = { id, partner_id: 'acme', last_four: 'abcd', created_at: createdAt };
-  return { ...key, created_by: byTest.actor, scopes: ['BRANDS_READ'], ...more };
-}
-
-function digest(fill: number): Uint8Array {
-  return new Uint8Array(32).fill(fill);
-}
-
-function replacement(id: string, fill: number): Replacement {
-  return { id, last_four: 'wxyz', digest: digest(fill), overlapMs: 60_000 };
-}
+const key = {
+  id: 'k',
+  partner_id: 'acme',
+  last_four: 'abcd',
+  created_at: createdAt,
+  scopes: ['BRANDS_READ'],
+} as const;
 
 const taken = (error: unknown) => error instanceof AlreadyExists;
 
@@ -48,7 +35,7 @@ export const accountTests: StoreTests = {
 
   'disables and enables a partner for every open store': async (open) => {
     const [store, other] = [await openWith(open, 'acme', 'zenith'), await open()];
-    await store.createKey(keyOf('k'), digest(1), byTest);
+    await store.createKey(key, digest(1), byTest);
     await store.setPartnerDisabled('acme', past, byTest);
     assert.equal((await other.findPartner('acme'))?.disabled_at, past);
     assert.equal((await other.findKey(digest(1)))?.isPartnerDisabled, true);
@@ -61,7 +48,7 @@ export const accountTests: StoreTests = {
 
   "sets, keeps and removes a partner's own limits, with one entry for each change": async (open) => {
     const [store, other] = [await openWith(open, 'acme', 'zenith'), await open()];
-    await store.createKey(keyOf('k'), digest(1), byTest);
+    await store.createKey(key, digest(1), byTest);
     const by = { ...byTest, action: 'partners limit' } as const;
     const changes = [
       [{ brands: 10_000 }, { brands: 10_000 }],
@@ -85,117 +72,6 @@ export const accountTests: StoreTests = {
     }
     assert.equal((await other.listAudit({ action: 'partners limit', limit: 9 })).length, 4);
     assert.equal(await store.limitPartner('nobody', { brands: 1 }, by), false);
-  },
-
-  'finds a key by its digest alone': async (open) => {
-    const store = await open();
-    assert.equal(await store.findKey(digest(1)), undefined);
-    await createPartners(store, 'acme');
-    await store.createKey(keyOf('k1', { scopes: ['BRANDS_READ', 'BALANCES_READ'] }), digest(1), byTest);
-    await store.createKey(keyOf('k2', { expires_at: future }), digest(2), byTest);
-    const standing = { partnerId: 'acme', isRevoked: false, isPartnerDisabled: false, limits: {} };
-    const first = await store.findKey(digest(1));
-    assert.deepEqual(first && { ...first, scopes: first.scopes.toSorted() }, {
-      ...standing,
-      id: 'k1',
-      scopes: ['BALANCES_READ', 'BRANDS_READ'],
-      expiresAt: undefined,
-    });
-    assert.deepEqual(await store.findKey(digest(2)), {
-      ...standing,
-      id: 'k2',
-      scopes: ['BRANDS_READ'],
-      expiresAt: future,
-    });
-    // The nearest key is read to take the same time, but never returned: before, between or after the keys.
-    const between = digest(1).with(31, 9);
-    for (const unknown of [digest(0), between, digest(3), digest(1).slice(0, 31), new Uint8Array()]) {
-      assert.equal(await store.findKey(unknown), undefined);
-    }
-  },
-
-  'rejects a key whose id or digest is taken, or whose partner does not exist': async (open) => {
-    const store = await openWith(open, 'acme');
-    await store.createKey(keyOf('k1'), digest(1), byTest);
-    await assert.rejects(store.createKey(keyOf('k1'), digest(2), byTest), taken);
-    await assert.rejects(store.createKey(keyOf('k2'), digest(1), byTest), taken);
-    await assert.rejects(store.createKey(keyOf('k3', { partner_id: 'nobody' }), digest(3), byTest));
-    assert.deepEqual(pluck(await store.listKeys('acme'), 'id'), ['k1']);
-  },
-
-  "lists a partner's own keys, without optional fields that have no value": async (open) => {
-    const store = await openWith(open, 'acme', 'zenith');
-    const full = keyOf('k2', { name: 'ci', expires_at: future, revoked_at: past });
-    await store.createKey(full, digest(2), byTest);
-    await store.createKey(keyOf('k1'), digest(1), byTest);
-    await store.createKey(keyOf('k3', { partner_id: 'zenith' }), digest(3), byTest);
-    assert.deepEqual(await store.listKeys('acme'), [keyOf('k1'), full]);
-    assert.deepEqual(await store.findKeyById('k2'), full);
-    assert.equal(await store.findKeyById('K2'), undefined);
-    assert.deepEqual(await store.listKeys('nobody'), []);
-  },
-
-  'revokes a key for every open store, and keeps the time of the first revocation': async (open) => {
-    const [store, other] = [await openWith(open, 'acme'), await open()];
-    await store.createKey(keyOf('k1'), digest(1), byTest);
-    await store.createKey(keyOf('k2'), digest(2), byTest);
-    await store.revokeKey('k1', past, byTest);
-    await store.revokeKey('k1', future, byTest);
-    assert.equal((await other.findKeyById('k1'))?.revoked_at, past);
-    assert.equal((await other.findKey(digest(1)))?.isRevoked, true);
-    assert.equal((await other.findKey(digest(2)))?.isRevoked, false);
-  },
-
-  'rotates a key in one transaction': async (open) => {
-    const [store, other] = [await openWith(open, 'acme'), await open()];
-    await store.createKey(keyOf('old'), digest(1), byTest);
-    await store.createKey(keyOf('taken'), digest(2), byTest);
-    await assert.rejects(store.rotateKey('old', replacement('taken', 3), byTest), taken);
-    await assert.rejects(store.rotateKey('old', replacement('new', 2), byTest), taken);
-    assert.deepEqual(await other.findKeyById('old'), keyOf('old'));
-    const before = Date.now();
-    const rotated = await store.rotateKey('old', replacement('new', 3), { ...byTest, actor: 'eve' });
-    assert.deepEqual(await other.findKeyById('old'), rotated?.old);
-    assert.deepEqual(await other.findKey(digest(3)), { ...(await other.findKey(digest(2))), id: 'new' });
-    assert.partialDeepStrictEqual(await other.findKeyById('new'), { created_by: 'eve', last_four: 'wxyz' });
-    assert.equal(rotated?.key.expires_at, undefined);
-    const endMs = Date.parse(rotated?.old.expires_at ?? '') - 60_000;
-    assert.ok(endMs >= before && endMs <= Date.now());
-  },
-
-  'gives the new key the lifetime of the old one, and never extends the old one': async (open) => {
-    const store = await openWith(open, 'acme');
-    const nowMs = Date.now();
-    const [created_at, expires_at] = [toTime(nowMs - 10_000), toTime(nowMs + 30_000)];
-    await store.createKey(keyOf('old', { name: 'ci', created_at, expires_at }), digest(1), byTest);
-    const first = await store.rotateKey('old', replacement('k2', 2), byTest);
-    assert.equal(first?.old.expires_at, expires_at);
-    assert.equal(first?.key.name, 'ci');
-    const lifetimeMs = Date.parse(first?.key.expires_at ?? '') - Date.parse(first?.key.created_at ?? '');
-    assert.equal(lifetimeMs, 40_000);
-    const second = await store.rotateKey('old', { ...replacement('k3', 3), expiresAt: future }, byTest);
-    assert.equal(second?.key.expires_at, future);
-  },
-
-  'rotates a key whose lifetime would end after the year 9999': async (open) => {
-    const [store, other] = [await openWith(open, 'acme'), await open()];
-    const last = '9999-12-31T23:59:59.999Z';
-    await store.createKey(keyOf('old', { expires_at: last }), digest(1), byTest);
-    await store.rotateKey('old', { ...replacement('new', 2), overlapMs: 0 }, byTest);
-    assert.equal((await other.findKey(digest(1)))?.isRevoked, true);
-    assert.equal((await other.findKeyById('new'))?.expires_at, last);
-  },
-
-  'revokes the old key without an overlap, and then refuses to rotate it': async (open) => {
-    const [store, other] = [await openWith(open, 'acme'), await open()];
-    await store.createKey(keyOf('old'), digest(1), byTest);
-    await store.createKey(keyOf('past', { expires_at: past }), digest(2), byTest);
-    const rotated = await store.rotateKey('old', { ...replacement('new', 3), overlapMs: 0 }, byTest);
-    assert.equal((await other.findKey(digest(1)))?.isRevoked, true);
-    assert.ok(!('expires_at' in rotated!.old));
-    for (const id of ['old', 'past', 'nobody'])
-      assert.equal(await store.rotateKey(id, replacement('other', 4), byTest), undefined);
-    assert.equal(await other.findKeyById('other'), undefined);
   },
 
   'finds a brand of every partner that has its id, without metadata': async (open) => {

@@ -4,12 +4,12 @@ import type { Environment } from '@partner-network/contract/environments';
 import { OperatorError } from '../../../common/src/errors.ts';
 import type { Store } from '../../src/port.ts';
 import { accountTests } from './accounts.ts';
-import { adminKeyTests } from './admin-keys.ts';
 import { auditTests } from './audit.ts';
 import { auditFollowTests } from './audit-follow.ts';
 import { cursorKeyTests } from './cursor-keys.ts';
 import { exportTests } from './exports.ts';
 import { importTests } from './imports.ts';
+import { keyTests } from './keys.ts';
 import { newestTests } from './newest.ts';
 import { orderTests } from './order.ts';
 import { pageTests } from './pages.ts';
@@ -30,7 +30,7 @@ export function storeSuite(name: string, open: OpenStore): void {
   suiteOf(name, open, {
     ...pageTests,
     ...accountTests,
-    ...adminKeyTests,
+    ...keyTests,
     ...cursorKeyTests,
     ...exportTests,
     ...receiptTests,

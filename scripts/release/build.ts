@@ -50,14 +50,7 @@ export function buildRest(folder: string): void {
   // The time of the image is that of the commit.
   run('env', '--unset=SOURCE_DATE_EPOCH', process.execPath, 'scripts/image/main.ts', '--output', layout);
   const archive = join(folder, `partner-network-${version}-linux-${process.arch}.oci.tar`);
-  const fixed = [
-    '--sort=name',
-    '--mtime=@0',
-    '--owner=0',
-    '--group=0',
-    '--numeric-owner',
-    '--mode=u=rwX,go=rX',
-  ];
+  const fixed = '--sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX'.split(' ');
   run('tar', '--create', '--format=ustar', ...fixed, `--file=${archive}`, `--directory=${layout}`, '.');
   const subject = digestsIn(folder).map(([name, digest]) => ({ name, digest: { sha256: digest } }));
   writeFileSync(join(folder, statementName), `${JSON.stringify(statementOf(subject), undefined, 2)}\n`);

@@ -10,16 +10,7 @@ import { type Lifetime, until } from '../../packages/testkit/fixtures/lifetime.t
 import { programsOnPath } from '../../packages/testkit/servers/programs.ts';
 
 const systemd = '/lib/systemd/systemd';
-const needed = [
-  'unshare',
-  'nsenter',
-  'pivot_root',
-  'systemctl',
-  'systemd-run',
-  'journalctl',
-  'ip',
-  'dbus-daemon',
-];
+const needed = 'unshare nsenter pivot_root systemctl systemd-run journalctl ip dbus-daemon'.split(' ');
 /** Where the kernel shows control groups of the second version. */
 const groups = /^\S+ (\S+) cgroup2 /m.exec(
   existsSync('/proc/mounts') ? readFileSync('/proc/mounts', 'utf8') : '',

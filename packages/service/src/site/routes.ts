@@ -4,14 +4,20 @@ import { readFile } from 'node:fs/promises';
 import { type Environment, keyPrefixes } from '@partner-network/contract/environments';
 import { errorCatalogue } from '@partner-network/contract/errors';
 import type { Rates } from '@partner-network/contract/openapi/partners';
-import { basePath, listings, openApiPath, sandboxOrigin } from '@partner-network/contract/operations';
+import {
+  basePath,
+  type ListingOperation,
+  listings,
+  openApiPath,
+  sandboxOrigin,
+} from '@partner-network/contract/operations';
 import { bodyOf, bodyRoute, redirect } from '@partner-network/http/content';
 import type { Route } from '@partner-network/http/handle';
 import { isolation } from './assets.ts';
 import { offeredFiles } from './clients.ts';
 import { errorsPath, guidePages, root } from './guides.ts';
+import type { Sample } from './operation.ts';
 import { type Page, relative } from './page.ts';
-import { samplesFrom } from './samples.ts';
 import { createSite, kept, markdownHeaders } from './site.ts';
 import { startPage } from './start.ts';
 
@@ -57,6 +63,26 @@ const clientsPage: Page = {
     return `\n\n\`\`\`text\n${(await Promise.all(lines)).join('')}\`\`\``;
   },
 };
+
+/** The label of a tab of a sample, its language in Markdown, and what the name of its file ends with. */
+const sampleKinds = [
+  ['curl', 'sh', 'curl.sh'],
+  ['JavaScript (client)', 'js', 'client.js'],
+  ['JavaScript (fetch)', 'js', 'fetch.js'],
+  ['Python (client)', 'python', 'client.py'],
+  ['Python (standard library)', 'python', 'standard.py'],
+  ['Java', 'java', 'java'],
+  ['Go', 'go', 'go'],
+] as const;
+
+/** The samples of an operation: files that a test runs. */
+function samplesFrom({ id }: ListingOperation): Promise<Sample[]> {
+  const samples = sampleKinds.map(async ([label, language, ending]) => {
+    const source = await readFile(new URL(`docs/samples/${id}.${ending}`, root), 'utf8');
+    return { label, language, source };
+  });
+  return Promise.all(samples);
+}
 
 const variables = `With curl, JavaScript, Python, Java or Go (Golang). First set the variables
 \`PARTNER_NETWORK_BASE_URL\` and \`PARTNER_NETWORK_API_KEY\`, as on the [start](/docs) page.`;

@@ -21,13 +21,19 @@ async function sharedPool(t: TestContext, settings: Partial<PoolSettings>) {
   behind.port = String(network.port);
   const pool = new Pool({
     source: { url: behind.href, whenAvailable: async () => {}, examine: async () => {} },
-    ...{ connections: 1, keepsSession: true, answersRequests: true, shares: true, waitMs: 60_000 },
+    connections: 1,
+    keepsSession: true,
+    answersRequests: true,
+    shares: true,
+    waitMs: 60_000,
     ...settings,
   });
   t.after(pool.close);
   const sleep = { name: 'sleep', text: 'select $1::text as asked, pg_sleep($2)' };
   return {
-    ...{ url, network, pool },
+    url,
+    network,
+    pool,
     /** Answers after some seconds. */
     sleep: async (seconds: number, asked = '') => (await pool.query(sleep, [asked, seconds]))[0]!.asked,
   };

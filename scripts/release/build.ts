@@ -135,7 +135,7 @@ export function releaseFaults(folder: string, commit: string, statement = statem
 
 if (import.meta.main) {
   await runProgram({
-    usage: 'npm run release:build',
+    usage: 'npm run release:build --',
     about,
     options: {},
     missing: () => lackOf(),

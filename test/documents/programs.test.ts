@@ -1,4 +1,4 @@
-/** Promises of every development program: `npm run check -- fuzz`, `chaos`, `bench:…` and so on. */
+/** Promises of every development program: `npm run check -- fuzz`, `npm run bench -- speed` and so on. */
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,7 +18,7 @@ const programs = Object.entries(runs).flatMap(([kind, all]) =>
       file: command.replace('node ', ''),
     })),
 );
-const ofRelease = ['check', 'keep'].map((name) => ({
+const ofRelease = ['check', 'build', 'keep'].map((name) => ({
   usage: `npm run release:${name} --`,
   file: `scripts/release/${name}.ts`,
 }));

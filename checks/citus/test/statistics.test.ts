@@ -4,50 +4,27 @@ import { test } from 'node:test';
 import { parseDatabaseUrl, toDistribute } from '../../../packages/store/src/address.ts';
 import { openStore } from '../../../packages/store/src/engines.ts';
 import type { ImportBegin, ImportRow, Store } from '../../../packages/store/src/port.ts';
-import {
-  brandRow,
-  createPartners,
-  plainBalance,
-  plainBrand,
-  writeRows,
-} from '../../../packages/store/test/suite/records.ts';
+import { manyRows, type RecordKind, recordKinds } from '../../../packages/store/test/suite/newest.ts';
+import { createPartners, writeRows } from '../../../packages/store/test/suite/records.ts';
 import { startCluster } from '../../../packages/testkit/citus/cluster.ts';
 import { connectTo, wholeFile } from '../../../packages/testkit/servers/postgres.ts';
 
 const lines = 10_000;
-const kinds = ['brands', 'balances'] as const;
-type Kind = (typeof kinds)[number];
-
-const idOf = (index: number) => `r${String(index).padStart(5, '0')}`;
-const day = (number: number) => `2026-01-0${number}T00:00:00.000Z`;
-
-function rowsOf(kind: Kind, owner: string, updatedOn: number): ImportRow[] {
-  return Array.from({ length: lines }, (_, index) => {
-    const id = idOf(index);
-    const row = kind === 'brands' ? brandRow(owner, plainBrand(id)) : plainBalance(owner, id);
-    return { ...row, created_at: day(1), updated_at: day(updatedOn), is_timed: 1 };
-  });
-}
-
-function deletionsOf(kind: Kind, owner: string): ImportRow[] {
-  const key = kind === 'brands' ? 'partner_id' : 'customer_id';
-  const deletionOf = (id: string) => ({ [key]: owner, id, deleted_at: day(9) });
-  return Array.from({ length: lines }, (_, index) => deletionOf(idOf(index)));
-}
+const { rowsOf, deletionsOf } = manyRows(lines);
 
 /** The rows of each import, its options, and the numbers of lines with an outcome. */
-const imports: Readonly<Record<string, (kind: Kind) => readonly [ImportRow[], ImportBegin, object]>> = {
+const imports: Readonly<Record<string, (kind: RecordKind) => readonly [ImportRow[], ImportBegin, object]>> = {
   'older lines': (kind) => [rowsOf(kind, 'other', 1), {}, { stale: lines }],
   overwrites: (kind) => [rowsOf(kind, 'other', 1), { overwrites: true }, { unchanged: lines }],
   'repeated ids': (kind) => {
     const rows = [...rowsOf(kind, 'other', 3), ...rowsOf(kind, 'other', 4)];
     return [rows, {}, { written: lines, stale: lines }];
   },
-  deletions: (kind) => [deletionsOf(kind, 'other'), {}, { deleted: lines }],
+  deletions: (kind) => [deletionsOf(kind, 'other', 9), {}, { deleted: lines }],
 };
 
 /** Tries each import. Resolves to their times in milliseconds. */
-async function timesOf(store: Store, kind: Kind): Promise<Map<string, number>> {
+async function timesOf(store: Store, kind: RecordKind): Promise<Map<string, number>> {
   const times = new Map<string, number>();
   for (const [name, given] of Object.entries(imports)) {
     const [rows, options, expected] = given(kind);
@@ -70,13 +47,13 @@ test('an import takes about as long with old statistics as with current ones', a
   t.after(() => store.close());
   const client = await connectTo(t, url);
   await createPartners(store, 'known', 'other');
-  for (const kind of kinds) await writeRows(store, kind, rowsOf(kind, 'known', 2), { pace: 'fast' });
+  for (const kind of recordKinds) await writeRows(store, kind, rowsOf(kind, 'known', 2), { pace: 'fast' });
   await client.query('analyze');
-  for (const kind of kinds) await writeRows(store, kind, rowsOf(kind, 'other', 2), { pace: 'fast' });
-  const old = new Map<Kind, Map<string, number>>();
-  for (const kind of kinds) old.set(kind, await timesOf(store, kind));
+  for (const kind of recordKinds) await writeRows(store, kind, rowsOf(kind, 'other', 2), { pace: 'fast' });
+  const old = new Map<RecordKind, Map<string, number>>();
+  for (const kind of recordKinds) old.set(kind, await timesOf(store, kind));
   await client.query('analyze');
-  for (const kind of kinds) {
+  for (const kind of recordKinds) {
     for (const [name, currentMs] of await timesOf(store, kind)) {
       const oldMs = old.get(kind)!.get(name)!;
       // In a loop over all pairs it would take ten times as long.

@@ -19,44 +19,25 @@ import { fillDatabase } from '../../../testkit/service/database.ts';
 import { parseDatabaseUrl } from '../../src/address.ts';
 import { openStore } from '../../src/engines.ts';
 import type { ImportBegin, ImportRow } from '../../src/port.ts';
-import { brandRow, createPartners, plainBalance, plainBrand, writeRows } from '../suite/records.ts';
+import { manyRows, type RecordKind, recordKinds } from '../suite/newest.ts';
+import { createPartners, writeRows } from '../suite/records.ts';
 
 const lines = 2_000;
-const kinds = ['brands', 'balances'] as const;
-type Kind = (typeof kinds)[number];
-
-const idOf = (index: number) => `b${String(index).padStart(5, '0')}`;
-const day = (number: number) => `2026-01-${String(number).padStart(2, '0')}T00:00:00.000Z`;
-
-function rowsOf(kind: Kind, owner: string, updatedOn: number, more: ImportRow = {}): ImportRow[] {
-  return Array.from({ length: lines }, (_, index) => {
-    const id = idOf(index);
-    const row = kind === 'brands' ? brandRow(owner, plainBrand(id)) : plainBalance(owner, id);
-    return { ...row, created_at: day(1), updated_at: day(updatedOn), is_timed: 1, ...more };
-  });
-}
-
-function deletionsOf(kind: Kind, owner: string, deletedOn: number): ImportRow[] {
-  const key = kind === 'brands' ? 'partner_id' : 'customer_id';
-  return Array.from({ length: lines }, (_, index) => ({
-    [key]: owner,
-    id: idOf(index),
-    deleted_at: day(deletedOn),
-  }));
-}
+const { rowsOf, deletionsOf } = manyRows(lines);
 
 /** Content that differs from that of the first rows. */
-const changeOf = (kind: Kind): ImportRow => (kind === 'brands' ? { name: 'Changed' } : { amount: 2 });
+const changeOf = (kind: RecordKind): ImportRow => (kind === 'brands' ? { name: 'Changed' } : { amount: 2 });
 
 /** What a second import does with the records of the owner. */
-const imports: Readonly<Record<string, (kind: Kind, owner: string) => readonly [ImportRow[], ImportBegin]>> =
-  {
-    changes: (kind, owner) => [rowsOf(kind, owner, 2, changeOf(kind)), {}],
-    'repeated ids': (kind, owner) => [[...rowsOf(kind, owner, 2), ...rowsOf(kind, owner, 3)], {}],
-    'late lines after deletions': (kind, owner) => [rowsOf(kind, owner, 1, changeOf(kind)), {}],
-    overwrites: (kind, owner) => [rowsOf(kind, owner, 1, changeOf(kind)), { overwrites: true }],
-    deletions: (kind, owner) => [deletionsOf(kind, owner, 9), {}],
-  };
+const imports: Readonly<
+  Record<string, (kind: RecordKind, owner: string) => readonly [ImportRow[], ImportBegin]>
+> = {
+  changes: (kind, owner) => [rowsOf(kind, owner, 2, changeOf(kind)), {}],
+  'repeated ids': (kind, owner) => [[...rowsOf(kind, owner, 2), ...rowsOf(kind, owner, 3)], {}],
+  'late lines after deletions': (kind, owner) => [rowsOf(kind, owner, 1, changeOf(kind)), {}],
+  overwrites: (kind, owner) => [rowsOf(kind, owner, 1, changeOf(kind)), { overwrites: true }],
+  deletions: (kind, owner) => [deletionsOf(kind, owner, 9), {}],
+};
 
 /** One server for all tests of this file. */
 let server: Promise<PostgresServer> | undefined;
@@ -71,7 +52,7 @@ async function openOnServer(t: TestContext, name: string) {
   t.after(() => store.close());
   const client = await connectTo(t, url);
   /** Rows that statements read in the tables of a kind so far. Sessions report them when they end. */
-  const readRows = async (kind: Kind): Promise<number> => {
+  const readRows = async (kind: RecordKind): Promise<number> => {
     const { rows } = await client.query(
       `select sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::bigint as read,
         (select sum(idx_tup_read) from pg_stat_user_indexes where relname = any ($1))::bigint as index
@@ -85,7 +66,7 @@ async function openOnServer(t: TestContext, name: string) {
 
 const skip = withoutOwnServers();
 
-for (const kind of kinds) {
+for (const kind of recordKinds) {
   test(`an import of ${kind} reads a few rows per line with old statistics`, { skip }, async (t) => {
     const { store, client, readRows } = await openOnServer(t, `${kind}_lines`);
     await writeRows(store, kind, rowsOf(kind, 'a', 1), { pace: 'fast' });

@@ -4,10 +4,12 @@ import { byTest } from '../../../testkit/fixtures/fixture.ts';
 import type { ImportRow, Store } from '../../src/port.ts';
 import { exported } from './exports.ts';
 import {
+  brandRow,
   counted,
   grant,
   openWith,
   plainBalance,
+  plainBrand,
   type StoreTests,
   writeBatches,
   writeRows,
@@ -31,6 +33,25 @@ export function deletion(id: string, deletedOn: number): ImportRow {
 export async function stored(store: Store): Promise<string[]> {
   const records = (await exported(store, 'balances')).map((line) => JSON.parse(line));
   return records.map(({ id, amount, updated_at }) => `${id} ${amount} ${Number(updated_at.slice(8, 10))}`);
+}
+
+export const recordKinds = ['brands', 'balances'] as const;
+export type RecordKind = (typeof recordKinds)[number];
+
+/** Rows and deletions of this many records of one owner, in the order of their ids. */
+export function manyRows(count: number) {
+  const ids = Array.from({ length: count }, (_, index) => `b${String(index).padStart(5, '0')}`);
+  return {
+    rowsOf: (kind: RecordKind, owner: string, updatedOn: number, more: ImportRow = {}): ImportRow[] =>
+      ids.map((id) => {
+        const row = kind === 'brands' ? brandRow(owner, plainBrand(id)) : plainBalance(owner, id);
+        return { ...row, created_at: day(1), updated_at: day(updatedOn), is_timed: 1, ...more };
+      }),
+    deletionsOf: (kind: RecordKind, owner: string, deletedOn: number): ImportRow[] => {
+      const key = kind === 'brands' ? 'partner_id' : 'customer_id';
+      return ids.map((id) => ({ [key]: owner, id, deleted_at: day(deletedOn) }));
+    },
+  };
 }
 
 export const newestTests: StoreTests = {

@@ -29,7 +29,11 @@ const elsewhere = {
 };
 
 const bash = (script: string, cwd: string, env: NodeJS.ProcessEnv = process.env) => {
-  const { status, stdout, stderr } = spawnSync('bash', ['--norc', '-euc', script], { cwd, env, encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync('bash', ['--norc', '-euc', script], {
+    cwd,
+    env,
+    encoding: 'utf8',
+  });
   return { status, stdout, stderr };
 };
 

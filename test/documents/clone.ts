@@ -64,7 +64,7 @@ export async function openTerminal(folder: string) {
       .replaceAll(':9091', `:${ports.ADMIN_OPS_PORT}`);
   const running = new Set<ChildProcess>();
   const spawnShell = (script: string) => {
-    // Bash takes a socket, such as a pipe of Node, for a remote shell, and would read the file of the system.
+    // Bash takes Node's pipe for a remote shell, and would read the system's start file.
     const words = ['--norc', '-euo', 'pipefail', '-c', direct(here(script))];
     const child = spawn('bash', words, { cwd: folder, env, detached: true });
     watchCommand(child, words);

@@ -41,8 +41,8 @@ const othersIn = (lockfile: string) => {
 };
 const others = othersIn('package-lock.json');
 /** Installed only by the commands that need them. */
-const othersOfTools = ['scripts/release/tools', 'checks/mutate', 'checks/openapi'].flatMap((folder) =>
-  othersIn(`${folder}/package-lock.json`),
+const othersOfTools = ['scripts/release/tools', 'checks/bench', 'checks/mutate', 'checks/openapi'].flatMap(
+  (folder) => othersIn(`${folder}/package-lock.json`),
 );
 const nameOf = (place: string) => place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length);
 

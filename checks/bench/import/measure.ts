@@ -20,6 +20,8 @@ interface Plan {
   readonly engines: readonly Engine[];
   readonly orders: readonly Order[];
   readonly ways: readonly Way[];
+  /** Runs a round, or repeats it. By default it runs once. */
+  readonly inRound?: <Result>(round: () => Promise<Result>) => Promise<Result>;
 }
 
 async function loaderOf(engine: Engine, folder: string): Promise<Loader> {
@@ -42,7 +44,8 @@ async function loaderOf(engine: Engine, folder: string): Promise<Loader> {
   return postgresLoader(server.url(), psql, folder);
 }
 
-export async function measureImports({ rows, rounds, engines, orders, ways }: Plan): Promise<Measurement[]> {
+export async function measureImports(plan: Plan): Promise<Measurement[]> {
+  const { rows, rounds, engines, orders, ways, inRound = (round) => round() } = plan;
   const folder = temporaryFolder(wholeRun);
   const measured: Measurement[] = [];
   for (const engine of engines) {
@@ -51,8 +54,12 @@ export async function measureImports({ rows, rounds, engines, orders, ways }: Pl
       const files = await writeData(folder, rows, order);
       const outcomes: Record<Way, Outcome[]> = { bare: [], imported: [] };
       for (let round = 1; round <= rounds; round += 1) {
-        for (const way of ways) {
-          const outcome = await loader[way](files);
+        const found = await inRound(async () => {
+          const all: [Way, Outcome][] = [];
+          for (const way of ways) all.push([way, await loader[way](files)]);
+          return all;
+        });
+        for (const [way, outcome] of found) {
           outcomes[way].push(outcome);
           say(`${engine}, ${order}, round ${round}, ${way}: ${outcome.seconds.toFixed(1)} s`);
         }

@@ -21,15 +21,28 @@ export function cpuSecondsOf(pid: number): number {
   return timesIn(readFileSync(`/proc/${pid}/stat`, 'utf8')).ownSeconds;
 }
 
-/** CPU time of a process and its children, running and ended: a Postgres server with its connections. */
+/** CPU time of a process and all below it, running and ended: of a Postgres server with its connections. */
 export function cpuSecondsOfFamily(pid: number): number {
-  let seconds = timesIn(readFileSync(`/proc/${pid}/stat`, 'utf8')).endedSeconds;
-  for (const path of globSync('/proc/[0-9]*/stat')) {
-    const times = timesIfRunning(path);
-    const isOwn = path === `/proc/${pid}/stat` || times?.parent === pid;
-    if (isOwn) seconds += times?.ownSeconds ?? 0;
-  }
+  const running = new Map(
+    globSync('/proc/[0-9]*/stat').flatMap((path) => {
+      const times = timesIfRunning(path);
+      return times === undefined ? [] : [[Number(path.split('/')[2]), times] as const];
+    }),
+  );
+  const isOwn = (one: number): boolean =>
+    one === pid || (running.has(one) && isOwn(running.get(one)!.parent));
+  let seconds = 0;
+  for (const [one, times] of running) if (isOwn(one)) seconds += times.ownSeconds + times.endedSeconds;
   return seconds;
+}
+
+/** CPU time of all processes of the machine, and what its host took away. */
+export function cpuSecondsOfMachine(): number {
+  const [user, nice, system, , , , , stolen] = readFileSync('/proc/stat', 'utf8')
+    .split(/\s+/)
+    .slice(1)
+    .map(Number);
+  return (user! + nice! + system! + stolen!) / ticksPerSecond;
 }
 
 function timesIfRunning(path: string) {

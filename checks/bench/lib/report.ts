@@ -58,7 +58,7 @@ function judge(measurement: Measurement, all: readonly Measurement[]) {
     name,
     middle,
     range,
-    over,
+    other === undefined ? '' : `${over}: ${shown(other.figures, ` ${other.unit}`)[0]}`,
     ...shown(ratios),
     limits.join(),
     limits.length > 0 ? verdict : '',

@@ -7,6 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { receiptsBounds } from '../../../packages/common/src/bounds/service.ts';
 import { killAfter, temporaryFolder } from '../../../packages/testkit/fixtures/lifetime.ts';
+import { installTools } from '../../lib/install-tools.ts';
 import { say, wholeRun } from '../../lib/program.ts';
 import { cpuSecondsOf, cpuSecondsOfFamily } from '../lib/cpu.ts';
 import type { Partner } from '../lib/data.ts';
@@ -17,8 +18,8 @@ import {
   type Answer,
   ask,
   firstPages,
-  middlePages,
   oneBalances,
+  pageRecords,
   requirePages,
   unknownKeys,
 } from './requests.ts';
@@ -30,7 +31,7 @@ export interface Cost {
 }
 
 /** What a cost is compared with. */
-type Goal = Pick<Measurement, 'over' | 'atMost'>;
+type Goal = Pick<Measurement, 'over' | 'atMost' | 'atLeast'>;
 
 export interface Contender {
   readonly name: string;
@@ -54,15 +55,13 @@ export interface Load {
   readonly requests: readonly Request[];
   /** The status that all answers must have: 200 by default. */
   readonly status?: number;
-  /** How many answers a second may have another status. */
-  readonly othersPerSecond?: number;
   readonly databasePid?: number | undefined;
 }
 
 /** Plays the load. `before` runs at the start of each attempt, so that only the last attempt counts. */
 export async function playLoad(
   generator: Generator,
-  { name, listener, requests, status = 200, othersPerSecond = 0 }: Load,
+  { name, listener, requests, status = 200 }: Load,
   seconds: number,
   before: () => void,
 ): Promise<number> {
@@ -71,7 +70,7 @@ export async function playLoad(
     const { answers } = await generator.play(listener, seconds, { requests, connections });
     const all = Object.values(answers).flat().length;
     const others = all - (answers[status]?.length ?? 0);
-    if (all > others && others <= othersPerSecond * (seconds + 1)) return all;
+    if (all > others && others === 0) return all;
     const problem = `${name}: ${others} of ${all} answers were not ${status}`;
     if (attempt === attempts) throw new Error(`${problem}.`);
     say(`${problem}; again.`);
@@ -98,10 +97,23 @@ export async function costOf(generator: Generator, load: Load, seconds: number) 
 }
 
 /** Logs a line for each request to a file, as by default in production. */
-export async function startLogging(database: string, brandsRate = ratePastLoad) {
+export async function startLogging(database: string) {
   const logFile = join(temporaryFolder(wholeRun), 'service.log');
-  const service = await startService(database, ['--brands-rate', String(brandsRate)], logFile);
+  const service = await startService(database, ['--brands-rate', String(ratePastLoad)], logFile);
   return { ...service, emptyLog: () => truncateSync(logFile) };
+}
+
+/** Starts a program of this folder, which sends its port when it listens. */
+async function startProgram(
+  file: string,
+  variables: NodeJS.ProcessEnv,
+  words: string[] = [],
+): Promise<Listener> {
+  const env = { NODE_ENV: 'production', ...variables };
+  const child = fork(fileURLToPath(new URL(file, import.meta.url)), words, { env });
+  const ended = killAfter(wholeRun, child).then(() => Promise.reject(new Error(`${file} ended.`)));
+  const [port] = await Promise.race([once(child, 'message'), ended]);
+  return { pid: child.pid!, port };
 }
 
 /** Everything but the value of the Date header. */
@@ -114,6 +126,7 @@ const brands = 'brands, first page';
 const balance = 'one balance';
 /** The measurement that Postgres's own CPU time for a page is compared with. */
 const pgbenchName = `pgbench: ${brands}, in Postgres`;
+const ourPage = `postgres: ${brands}`;
 /** Node adds these headers after all others. */
 const addedByNode = ['Date', 'Connection', 'Keep-Alive'];
 
@@ -130,15 +143,9 @@ export async function floors(
     const answer = await ask(port, requests[0]!);
     const names = answer.headers.map((_, index) => answer.headers[index - (index % 2)]!);
     const headers = answer.headers.filter((_, index) => !addedByNode.includes(names[index]!));
-    const program = fileURLToPath(new URL('floor-server.ts', import.meta.url));
-    const child = fork(program, [JSON.stringify({ ...answer, headers })], {
-      env: { NODE_ENV: 'production' },
-    });
-    killAfter(wholeRun, child);
-    const [floorPort] = await once(child, 'message');
-    const listener = { pid: child.pid!, port: floorPort };
+    const listener = await startProgram('floor-server.ts', {}, [JSON.stringify({ ...answer, headers })]);
     const name = floorOf(what);
-    if (comparable(await ask(floorPort, { path: '/' })) !== comparable(answer))
+    if (comparable(await ask(listener.port, { path: '/' })) !== comparable(answer))
       throw new Error(`${name} does not send the same bytes as our service.`);
     const load = { name, listener, requests };
     found.push({ name, measure: async (seconds) => ({ us: (await costOf(generator, load, seconds)).us }) });
@@ -148,18 +155,19 @@ export async function floors(
 
 interface Kind extends Omit<Load, 'name' | 'listener'> {
   readonly kind: string;
-  readonly goal: Goal;
-  /** By default the one that admits all requests. */
-  readonly service?: Awaited<ReturnType<typeof startLogging>>;
+  readonly goal?: Goal;
 }
 
-/** How many times the cost of the floor, or of an admitted request, a request of each kind may take. */
+/** How many times the cost of the floor a request of each kind may take. */
 const goals = {
-  sqlite: { brands: 4, balance: 3.5 },
-  postgres: { brands: 5, balance: 4.3 },
-  refused: { 401: 0.55, 429: 0.6 },
+  sqlite: { brands: 3.8, balance: 3.6 },
+  postgres: { brands: 4.5, balance: 3.8 },
   /** A page at /docs, compared with a 401. */
   page: 1.5,
+  /** Postgres's own CPU time, compared with that of pgbench, which sends statements one by one. */
+  pgbench: 1,
+  /** The peer, compared with ours. */
+  peer: 4,
 } as const;
 
 /** Our service on one engine. */
@@ -169,43 +177,28 @@ export async function ours(
   { url, pid: databasePid }: { readonly url: string; readonly pid: number | undefined },
   partners: readonly Partner[],
 ): Promise<Contender[]> {
-  const serving = await startLogging(url);
-  const refusing = await startLogging(url, 1);
+  const service = await startLogging(url);
   const first = firstPages(partners);
-  const middle = await middlePages(serving.port, partners);
   const balances = oneBalances(partners);
-  for (const requests of [first, middle, balances]) await requirePages(serving.port, requests);
+  for (const requests of [first, balances]) await requirePages(service.port, requests);
 
-  const most = goals[engine];
-  const ofFloor = { over: floorOf(brands), atMost: most.brands };
-  const ofBalance = { over: floorOf(balance), atMost: most.balance };
-  const ofAdmitted = (status: 401 | 429) => ({ over: `${engine}: ${brands}`, atMost: goals.refused[status] });
+  const unknown = { kind: 'refused, 401', requests: unknownKeys(), status: 401 };
   const kinds: readonly Kind[] = [
-    { kind: brands, goal: ofFloor, requests: first },
-    { kind: 'brands, middle page', goal: ofFloor, requests: middle },
-    { kind: balance, goal: ofBalance, requests: balances },
-    { kind: 'refused, 401', goal: ofAdmitted(401), requests: unknownKeys(), status: 401 },
+    { kind: brands, goal: { over: floorOf(brands), atMost: goals[engine].brands }, requests: first },
+    { kind: balance, goal: { over: floorOf(balance), atMost: goals[engine].balance }, requests: balances },
+    unknown,
     {
       kind: '/docs',
-      goal: { over: `${engine}: refused, 401`, atMost: goals.page },
+      goal: { over: `${engine}: ${unknown.kind}`, atMost: goals.page },
       requests: [{ path: '/docs' }],
     },
-    {
-      kind: 'refused, 429',
-      goal: ofAdmitted(429),
-      requests: first,
-      status: 429,
-      service: refusing,
-      // Each partner gets one answer a second.
-      othersPerSecond: partners.length,
-    },
   ];
-  return kinds.map(({ kind, goal, service = serving, ...load }) => {
+  return kinds.map(({ kind, goal, ...load }) => {
     const name = `${engine}: ${kind}`;
     return {
       name,
-      goal,
-      databaseGoal: name === `postgres: ${brands}` ? { over: pgbenchName, atMost: 1.2 } : undefined,
+      ...(goal && { goal }),
+      databaseGoal: name === ourPage ? { over: pgbenchName, atMost: goals.pgbench } : undefined,
       measure: async (seconds) => {
         const cost = await costOf(generator, { name, listener: service, databasePid, ...load }, seconds);
         service.emptyLog();
@@ -213,4 +206,31 @@ export async function ours(
       },
     };
   });
+}
+
+/** The peer: a program that answers the same page of brands from the same database, and does nothing else. */
+export async function peer(
+  generator: Generator,
+  { url, pid: databasePid }: { readonly url: string; readonly pid: number | undefined },
+  partners: readonly Partner[],
+): Promise<Contender> {
+  installTools('checks/bench');
+  const { id } = partners[0]!;
+  const listener = await startProgram('peer.js', { DATABASE_URL: url, PARTNER_ID: id });
+  const requests = [{ path: `/network/v1/brands?limit=${pageRecords}` }];
+  const service = await startLogging(url);
+  const [theirs, wanted] = await Promise.all([
+    ask(listener.port, requests[0]!),
+    ask(service.port, firstPages(partners)[0]!),
+  ]);
+  service.signal('SIGINT');
+  // The cursor of the peer is the last id.
+  const pageOf = ({ body }: Answer) => JSON.stringify({ ...JSON.parse(body), cursor: undefined });
+  if (pageOf(theirs) !== pageOf(wanted)) throw new Error('The peer does not answer the same page.');
+  const name = 'peer: Fastify with Kysely';
+  return {
+    name,
+    goal: { over: ourPage, atLeast: goals.peer },
+    measure: (seconds) => costOf(generator, { name, listener, requests, databasePid }, seconds),
+  };
 }

@@ -1,5 +1,5 @@
 /** Measures the CPU time of an answer, side by side with bare HTTP. */
-import { optional, Problem, wholeNumber } from '../../../packages/common/src/command-line/options.ts';
+import { flag, optional, Problem, wholeNumber } from '../../../packages/common/src/command-line/options.ts';
 import { onConnection, withoutOwnServers } from '../../../packages/testkit/servers/postgres-start.ts';
 import { runProgram, say, withDefault } from '../../lib/program.ts';
 import { orders } from '../import/data.ts';
@@ -7,19 +7,22 @@ import { measureImports, ways } from '../import/measure.ts';
 import { withoutProc } from '../lib/cpu.ts';
 import { fillDatabase, newPartners } from '../lib/data.ts';
 import { startGenerator } from '../lib/load.ts';
+import { createRounds, type Rounds } from '../lib/quiet.ts';
 import { type Measurement, report } from '../lib/report.ts';
 import { type Engine, engines, newDatabase } from '../lib/service.ts';
-import { type Contender, type Cost, floors, ours } from './contenders.ts';
+import { type Contender, type Cost, floors, ours, peer } from './contenders.ts';
+import { measureLatency } from './latency.ts';
 import { measureMemory } from './memory.ts';
 import { missingPgbench, pgbench } from './pgbench.ts';
 import { firstPages } from './requests.ts';
 import { measureStart } from './start.ts';
 
 const sections = {
-  sqlite: 'list brands and list balances on SQLite, compared with the floor; 401 and 429, with a page',
-  postgres: 'the same on Postgres, and its own CPU compared with pgbench',
+  sqlite: 'list brands and list balances on SQLite, compared with the floor; /docs, compared with a 401',
+  postgres: 'the same on Postgres; its own CPU compared with pgbench, and a peer compared with ours',
+  latency: 'how long requests take at 70 % of the capacity, with 1,000 connections',
   memory: 'memory of a process on SQLite during 200,000 requests',
-  start: 'serve on SQLite, from its start to its first answer',
+  start: 'serve on SQLite, from its start to its first answer, and --version',
   import: 'the import compared with the bulk load of each engine (npm run bench -- import)',
 } as const;
 
@@ -41,6 +44,9 @@ falls short.
 The floor is bare node:http that sends the same bytes from memory. Our service logs a line for each request
 to a file, and counts all requests against the highest rate that a partner can have.
 
+A round counts only if other processes took less than a tenth of a core meanwhile. After any other round the
+bench waits for a quiet machine, for up to an hour in all, and repeats it.
+
 Sections:
 ${sectionNames.map((name) => `  ${name.padEnd(9)} ${sections[name]}`).join('\n')}`;
 
@@ -48,6 +54,7 @@ interface Flags {
   readonly rounds: number;
   readonly seconds: number;
   readonly only: readonly Section[];
+  readonly busy: boolean;
 }
 
 function sectionsIn(text: string): readonly Section[] | Problem {
@@ -72,14 +79,19 @@ async function filledDatabase(engine: Engine) {
   return database;
 }
 
-async function measureCosts(contenders: readonly Contender[], { rounds, seconds }: Flags) {
+async function measureCosts(contenders: readonly Contender[], { rounds, seconds }: Flags, { quiet }: Rounds) {
   const costs = new Map<Contender, Cost[]>(contenders.map((contender) => [contender, []]));
-  for (let round = 0; round <= rounds; round += 1) {
-    say(round === 0 ? 'Warming up.' : `Round ${round} of ${rounds}.`);
-    for (const contender of contenders) {
-      const cost = await contender.measure(round === 0 ? warmUpTimes * seconds : seconds);
-      if (round > 0) costs.get(contender)!.push(cost);
-    }
+  const playAll = async (length: number) => {
+    const found: Cost[] = [];
+    for (const contender of contenders) found.push(await contender.measure(length));
+    return found;
+  };
+  say('Warming up.');
+  await playAll(warmUpTimes * seconds);
+  for (let round = 1; round <= rounds; round += 1) {
+    say(`Round ${round} of ${rounds}.`);
+    const found = await quiet(() => playAll(seconds));
+    for (const [index, contender] of contenders.entries()) costs.get(contender)!.push(found[index]!);
   }
   return [...costs].flatMap(([contender, all]) => measurementsOf(contender, all));
 }
@@ -96,45 +108,53 @@ function measurementsOf({ name, goal, databaseGoal }: Contender, costs: readonly
 
 async function run(flags: Flags): Promise<boolean> {
   const { rounds, only } = flags;
+  const counted = createRounds(flags.busy);
   const generator = startGenerator();
   const contenders: Contender[] = [];
   for (const engine of engines.filter((name) => only.includes(name))) {
     const database = await filledDatabase(engine);
     if (contenders.length === 0) contenders.push(...(await floors(generator, database.url, partners)));
     contenders.push(...(await ours(generator, engine, database, partners)));
-    if (engine === 'postgres') contenders.push(pgbench(database.url, database.pid!, partners[0]!.id));
+    if (engine === 'sqlite') continue;
+    contenders.push(pgbench(database.url, database.pid!, partners[0]!.id));
+    contenders.push(await peer(generator, database, partners));
   }
-  const measurements = contenders.length === 0 ? [] : await measureCosts(contenders, flags);
+  const measurements = contenders.length === 0 ? [] : await measureCosts(contenders, flags, counted);
+  if (only.includes('latency')) {
+    const { url } = await filledDatabase('sqlite');
+    say('Requests over 1,000 connections.');
+    measurements.push(...(await measureLatency(generator, url, partners, flags, counted)));
+  }
   if (only.includes('start')) {
     const { url } = await filledDatabase('sqlite');
     say(`Starting serve, and Node alone, ${rounds} times each.`);
-    measurements.push(...(await measureStart(url, firstPages(partners)[0]!, rounds)));
+    measurements.push(...(await measureStart(url, firstPages(partners)[0]!, rounds, counted)));
   }
   if (only.includes('memory')) {
     const { url } = await filledDatabase('sqlite');
     measurements.push(...(await measureMemory(generator, url, partners)));
   }
   if (only.includes('import')) {
-    // A round takes minutes.
-    const plan = { rows: 1_000_000, rounds: Math.min(rounds, 3), engines, orders, ways };
+    const plan = { rows: 1_000_000, rounds, engines, orders, ways, inRound: counted.quiet };
     measurements.push(...(await measureImports(plan)));
   }
-  return report(measurements);
+  return report([...measurements, ...counted.measurements()]);
 }
 
 await runProgram({
   usage: 'npm run bench -- speed',
   about,
   options: {
-    rounds: withDefault('N', wholeNumber(1, 100), 5, 'rounds after the warm-up'),
+    rounds: withDefault('N', wholeNumber(5, 100), 5, 'rounds after the warm-up'),
     seconds: withDefault(
       'N',
       wholeNumber(1, 60),
       3,
       `length of each load, ${warmUpTimes} times as long in the warm-up`,
     ),
+    busy: flag('also count rounds beside other processes; the status is 1'),
     only: optional('NAMES', sectionsIn, 'sections to run, separated by commas (all)'),
   },
   missing: ({ only = sectionNames }) => missingFor(only),
-  run: ({ only = sectionNames, rounds, seconds }) => run({ only, rounds, seconds }),
+  run: ({ only = sectionNames, ...flags }) => run({ only, ...flags }),
 });

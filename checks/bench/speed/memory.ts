@@ -1,4 +1,4 @@
-/** Memory of a service on SQLite during 200,000 requests, and whether it keeps growing. */
+/** Memory of a service on SQLite during 200,000 requests. */
 import { say } from '../../lib/program.ts';
 import { megabytesOf } from '../lib/cpu.ts';
 import type { Partner } from '../lib/data.ts';
@@ -7,9 +7,7 @@ import type { Measurement } from '../lib/report.ts';
 import { playLoad, startLogging } from './contenders.ts';
 import { firstPages, middlePages, oneBalances } from './requests.ts';
 
-const requestsOfQuarter = 50_000;
-const quarters = ['first', 'second', 'third', 'last'];
-const sampleMs = 50;
+const most = 200_000;
 
 export async function measureMemory(
   generator: Generator,
@@ -23,27 +21,16 @@ export async function measureMemory(
   await first.ended;
   const service = await startLogging(database);
   const requests = [...firstPages(partners), ...middle, ...oneBalances(partners)];
-  const peaks: Measurement[] = [];
   let answered = 0;
-  for (const quarter of quarters) {
-    let peak = 0;
-    const sampling = setInterval(() => {
-      peak = Math.max(peak, megabytesOf(service.pid).now);
-    }, sampleMs);
-    while (answered < (peaks.length + 1) * requestsOfQuarter) {
-      answered += await playLoad(
-        generator,
-        { name: 'memory', listener: service, requests },
-        1,
-        service.emptyLog,
-      );
-    }
-    clearInterval(sampling);
-    say(`Memory: ${answered} requests.`);
-    const goal = quarter === 'last' && { over: peaks.at(-1)!.name, atMost: 1.05 };
-    peaks.push({ name: `peak in the ${quarter} quarter`, figures: [peak], unit: 'MB', ...goal });
+  while (answered < most) {
+    answered += await playLoad(
+      generator,
+      { name: 'memory', listener: service, requests },
+      1,
+      service.emptyLog,
+    );
   }
-  const most = megabytesOf(service.pid).most;
+  say(`Memory: ${answered} requests.`);
   const name = 'memory after 200,000 requests, sqlite';
-  return [{ name, figures: [most], unit: 'MB', atMost: 160 }, ...peaks];
+  return [{ name, figures: [megabytesOf(service.pid).most], unit: 'MB', atMost: 160 }];
 }

@@ -1,16 +1,16 @@
-/** Time from the start of `serve` to its first answer, compared with an empty Node program. */
+/** Time from the start of `serve` to its first answer, and of --version, compared with Node alone. */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync, mkdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { killAfter, temporaryFolder } from '../../../packages/testkit/fixtures/lifetime.ts';
 import { installServer, packServer } from '../../../packages/testkit/package/installed.ts';
 import { freePort } from '../../../packages/testkit/servers/free-port.ts';
 import { openBundle } from '../../../test/image/bundle.ts';
 import { say, wholeRun } from '../../lib/program.ts';
 import type { Request } from '../lib/load.ts';
+import type { Rounds } from '../lib/quiet.ts';
 import type { Measurement } from '../lib/report.ts';
 import { ask } from './requests.ts';
 
@@ -19,7 +19,7 @@ const mostRetries = 30_000;
 
 /** A program, and how its users start it. */
 interface Started {
-  readonly name: 'checkout' | 'package' | 'image';
+  readonly name: 'package' | 'image';
   readonly words: readonly string[];
   readonly env: NodeJS.ProcessEnv;
   readonly database: string;
@@ -27,11 +27,6 @@ interface Started {
 
 const executable = 'bin/partner-network.js';
 const path = { PATH: `${dirname(process.execPath)}:/usr/bin:/bin` };
-
-function checkout(database: string): Started {
-  const folder = fileURLToPath(new URL('../../../packages/partner-network', import.meta.url));
-  return { name: 'checkout', words: [join(folder, executable)], env: path, database };
-}
 
 function installedPackage(database: string): Started {
   const folder = temporaryFolder(wholeRun);
@@ -55,9 +50,9 @@ function image(database: string): Started {
   return { name: 'image', words, env, database: `sqlite:/data/${basename(file)}` };
 }
 
-async function timeNode(): Promise<number> {
+async function timeNode(...words: string[]): Promise<number> {
   const startedMs = performance.now();
-  await once(spawn(process.execPath, ['-e', '0'], { env: {}, stdio: 'ignore' }), 'exit');
+  await once(spawn(process.execPath, words, { env: {}, stdio: 'ignore' }), 'exit');
   return performance.now() - startedMs;
 }
 
@@ -92,34 +87,47 @@ async function firstStatus(port: number, request: Request): Promise<number> {
   }
 }
 
-/** How many times as long as Node alone a start may take. A checkout also resolves names of packages. */
-const mostOfNode = { checkout: 5, package: 4.5, image: 4.5 } as const;
+/** How many times as long as Node alone a start may take, and "--version" of the package. */
+const mostOfNode = { start: 4.5, version: 2 };
 
 /** The first start does not count: it keeps the compiled code that later starts use. */
 export async function measureStart(
   database: string,
   request: Request,
-  rounds: number,
+  roundCount: number,
+  rounds: Rounds,
 ): Promise<Measurement[]> {
   const isRoot = process.getuid?.() === 0;
   if (!isRoot) say('The image is left out: only root can start its files as its user.');
-  const started = [checkout, installedPackage, ...(isRoot ? [image] : [])].map((make) => make(database));
-  const alone = { name: 'node -e 0', figures: [] as number[], unit: 'ms' };
-  const served = started.map((program) => ({ program, figures: [] as number[] }));
-  for (let round = 0; round <= rounds; round += 1) {
-    const aloneMs = await timeNode();
-    if (round > 0) alone.figures.push(aloneMs);
-    for (const { program, figures } of served) {
-      const tookMs = await timeServe(program, request);
-      if (round > 0) figures.push(tookMs);
-    }
+  const installed = installedPackage(database);
+  const started = isRoot ? [installed, image(database)] : [installed];
+  const alone = 'node -e 0';
+  const kinds: readonly { name: string; atMost?: number; time(): Promise<number> }[] = [
+    { name: alone, time: () => timeNode('-e', '0') },
+    {
+      name: '--version, package',
+      atMost: mostOfNode.version,
+      time: () => timeNode(...installed.words, '--version'),
+    },
+    ...started.map((program) => ({
+      name: `start to first answer, ${program.name}`,
+      atMost: mostOfNode.start,
+      time: () => timeServe(program, request),
+    })),
+  ];
+  const figures = kinds.map((): number[] => []);
+  const measureRound = async () => {
+    const found: number[] = [];
+    for (const { time } of kinds) found.push(await time());
+    return found;
+  };
+  await measureRound();
+  for (let round = 1; round <= roundCount; round += 1) {
+    const found = await rounds.quiet(measureRound);
+    for (const [index, figure] of found.entries()) figures[index]!.push(figure);
   }
-  const measured = served.map(({ program: { name }, figures }) => ({
-    name: `start to first answer, ${name}`,
-    figures,
-    unit: 'ms',
-    over: alone.name,
-    atMost: mostOfNode[name],
+  return kinds.map(({ name, atMost }, index) => ({
+    ...{ name, figures: figures[index]!, unit: 'ms' },
+    ...(atMost !== undefined && { over: alone, atMost }),
   }));
-  return [alone, ...measured];
 }

@@ -43,7 +43,7 @@ export function translated(error: unknown): unknown {
 }
 
 /** Connections with an open transaction that only reads. */
-const reading = new WeakSet<DatabaseSync>();
+const reading = new Set<DatabaseSync>();
 
 /**
  * Begins a transaction for the reads of this turn of the event loop, unless one is open. They see one
@@ -54,17 +54,21 @@ export function beginReads(db: DatabaseSync): void {
   if (db.isTransaction) return;
   db.exec('begin');
   reading.add(db);
-  setImmediate(endReads, db);
+  setImmediate(endReads);
 }
 
-/** Ends the transaction of `beginReads`, if there is one: a failure may have ended it. */
-export function endReads(db: DatabaseSync): void {
-  if (reading.delete(db) && db.isOpen && db.isTransaction) db.exec('commit');
+/** Ends the transactions of `beginReads`. A failure may have ended one. */
+export function endReads(): void {
+  for (const db of reading) if (db.isOpen && db.isTransaction) db.exec('commit');
+  reading.clear();
 }
 
-/** Translates an error and rolls an open transaction back. Ends a transaction of reads first. */
+/**
+ * Translates an error and rolls an open transaction back. Reads end first, also of other connections: what
+ * this process changes, it sees at once.
+ */
 export function attempt<Result>(db: DatabaseSync, work: () => Result): Result {
-  endReads(db);
+  endReads();
   try {
     return work();
   } catch (error) {

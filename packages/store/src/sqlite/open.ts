@@ -73,7 +73,7 @@ export function openSqlite(file: string, environment: Environment, options: Open
       ...receipts.all,
       close: async () => {
         await receipts.close();
-        endReads(opened.db);
+        endReads();
         if (!isService) shrinkLog(opened.db, path);
         db?.close();
         watch?.close();

@@ -8,6 +8,8 @@ export const storeBounds = {
   sqliteWatchMs: 250,
   /** Write-ahead log that is not shrunk, bytes: SQLite merges and reuses a log of 1,000 pages. */
   sqliteLogBytes: 1_000 * 4_096 * 2,
+  /** How often a feed shrinks a larger one at most, ms. Others wait for up to 250 ms to write meanwhile. */
+  sqliteShrinkEachMs: 1_000,
   /** Pages that are given back in one transaction: 2 MB, in about 20 ms. */
   sqliteReleasePages: 500,
   /** Page cache of `serve`, KiB. SQLite's default of 2 MB holds about 60 pages of 50 brands. */

@@ -15,6 +15,19 @@ export function shrinkLog(db: DatabaseSync, path: string): void {
   if (size > storeBounds.sqliteLogBytes) emptyLog(db);
 }
 
+let nextShrinkMs = 0;
+
+/**
+ * Shrinks the log during writes that go on for hours. Under full load some request always reads, and reads
+ * an old snapshot, so the log is not reused and would grow. At most once a second, because no other process
+ * can write while this waits for readers.
+ */
+export function shrinkLogMeanwhile(db: DatabaseSync, path: string): void {
+  if (performance.now() < nextShrinkMs) return;
+  nextShrinkMs = performance.now() + storeBounds.sqliteShrinkEachMs;
+  shrinkLog(db, path);
+}
+
 /**
  * Merges the write-ahead log into the file and empties it, if no other process uses it. From then on, the
  * connection waits 250 ms for a lock.

@@ -5,9 +5,10 @@ import { statSync } from 'node:fs';
 import { test } from 'node:test';
 import { storeBounds } from '../../../common/src/bounds/store.ts';
 import { until } from '../../../testkit/fixtures/lifetime.ts';
-import { toServe } from '../../src/address.ts';
+import { toFollow, toServe } from '../../src/address.ts';
 import { openSqlite } from '../../src/sqlite/open.ts';
 import { receiptAt } from '../suite/receipts.ts';
+import { plainBalance } from '../suite/records.ts';
 import { connect, copyOf } from './copies.ts';
 
 const bytesOf = (path: string) => statSync(path).size;
@@ -29,6 +30,18 @@ test('a large write-ahead log shrinks when the command ends, while the database 
   await openSqlite(path, 'sandbox', {}).close();
   assert.equal(bytesOf(`${path}-wal`), 0);
   await served.ping();
+});
+
+test('a feed shrinks a large write-ahead log', async (t) => {
+  const path = copyOf(t);
+  const feed = openSqlite(path, 'sandbox', toFollow);
+  t.after(() => feed.close());
+  connect(t, path).exec('create table large (content blob); insert into large values (randomblob(10000000))');
+  const run = await feed.beginImport('balances', { pace: 'feed' });
+  await run.stage([plainBalance('alice', 'new')]);
+  await run.write({ mode: 'keep' });
+  await run.end();
+  assert.equal(bytesOf(`${path}-wal`), 0);
 });
 
 test('pruned receipts give their space back while others are written', async (t) => {

@@ -13,6 +13,7 @@ import {
   StoreLocked,
 } from '../../port.ts';
 import { CommitGate } from '../../sql/imports.ts';
+import { shrinkLogMeanwhile } from '../disk-space.ts';
 import { startThread } from '../thread-call.ts';
 import { createRows, type Rows } from './kind-writes.ts';
 import { ImportWrites, type WriteRequest } from './writes.ts';
@@ -87,6 +88,7 @@ export async function beginImport(
       if (commits(request, result.rejected.length)) {
         onCommit?.();
         await gate.pass(async () => writes.commit());
+        if (options.pace === 'feed') shrinkLogMeanwhile(db, path);
         rowsOf = createRows(kind);
       }
       requireFiles();

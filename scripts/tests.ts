@@ -78,7 +78,7 @@ function runTests(step: string, env: Record<string, string>, ...globs: string[])
   const servers = ['--test-global-setup=packages/testkit/servers/global-setup.ts'];
   const words = [
     '--test',
-    `--test-concurrency=${process.env.TEST_CONCURRENCY ?? 3}`,
+    `--test-concurrency=${process.env.TEST_CONCURRENCY ?? 4}`,
     ...(values.fast ? [] : servers),
     '--test-timeout=240000',
     '--test-reporter=spec',

@@ -15,7 +15,8 @@ export const patterns = [
   'docs/*/operators/*.{md,cfg,yml,json,ts,py}',
   'docs/{glossary,reference/versioning}.md',
   'docs/{openapi,admin-openapi}.json',
-  '{CHANGELOG,SECURITY}.md',
+  'CHANGELOG.md',
+  'SECURITY.md',
 ];
 
 /** What only the package has: the SBOM and the licenses of what is in it. */

@@ -102,7 +102,12 @@ async function main([kind = '', name = '', ...words]: readonly string[]): Promis
     process.stderr.write(`There is no ${kind} with the name ${name}.\n\n${listOf(kind)}`);
     return 2;
   }
-  const { command } = runs[kind][name]!;
+  const { about, command } = runs[kind][name]!;
+  // Programs of ours describe their own flags. Others would run.
+  if (words.includes('--help') && !command.startsWith('node checks/')) {
+    process.stdout.write(`${about}\n\n    ${command}\n`);
+    return 0;
+  }
   const root = fileURLToPath(new URL('..', import.meta.url));
   const child = spawn('sh', ['-c', `${command} "$@"`, name, ...words], { cwd: root, stdio: 'inherit' });
   // The program cleans up after a signal, and ignores a second one: a terminal sends it to all processes.

@@ -103,7 +103,7 @@ async function main([kind = '', name = '', ...words]: readonly string[]): Promis
     return 2;
   }
   const { about, command } = runs[kind][name]!;
-  // Programs of ours describe their own flags. Others would run.
+  // A program in this folder describes its flags. A test runner would run.
   if (words.includes('--help') && !command.startsWith('node checks/')) {
     process.stdout.write(`${about}\n\n    ${command}\n`);
     return 0;

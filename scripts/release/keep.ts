@@ -5,7 +5,6 @@ import { print, runProgram, say, wholeRun } from '../../checks/lib/program.ts';
 import { placePackage } from '../../packages/testkit/releases/releases.ts';
 import { keptFaults, migrationDigests, numberFaults, versionOf } from './agreement.ts';
 import { commitHere, releaseFaults, statementName, sumsName } from './build.ts';
-import { keepDatabases } from './databases.ts';
 import { repository, root } from './repository.ts';
 
 const about = `
@@ -35,6 +34,8 @@ async function keep(): Promise<boolean> {
   const packed = `partner-network-${version}.tgz`;
   for (const name of [packed, statementName, sumsName]) copyFileSync(join(built, name), join(folder, name));
   say('Making the databases, with the package: about 20 seconds.');
+  // Not for --help: it starts servers as tests do, and Node would print a summary of tests.
+  const { keepDatabases } = await import('./databases.ts');
   await keepDatabases(placePackage(wholeRun, join(folder, packed)), folder);
   print(`test/releases/${version} is complete. Commit it.`);
   return true;

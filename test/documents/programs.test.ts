@@ -12,7 +12,7 @@ import { root } from '../sources.ts';
 
 const programs = Object.entries(runs).flatMap(([kind, all]) =>
   Object.entries(all)
-    .filter(([, { command }]) => command.startsWith('node checks/'))
+    .filter(([, { command }]) => /^node checks\/\S+$/.test(command))
     .map(([name, { command }]) => ({
       usage: `npm run ${kind} -- ${name}`,
       file: command.replace('node ', ''),

@@ -99,7 +99,7 @@ function clone(t: TestContext, name: string): string {
   const here = JSON.stringify(root);
   const script = `umask 077
     git clone --quiet ${here} "$0"
-    cp --archive --link ${here}/node_modules "$0" || cp --archive ${here}/node_modules "$0"`;
+    cp --archive --link ${here}/node_modules "$0" 2>/dev/null || cp --archive ${here}/node_modules "$0"`;
   execFileSync('bash', ['-euc', script, folder], { stdio: 'pipe' });
   return folder;
 }

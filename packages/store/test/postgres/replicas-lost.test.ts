@@ -139,7 +139,7 @@ describe('replicas that are lost', { skip: withoutOwnServers() }, () => {
     const store = await openServing(t, primary.url(database), { replicas: urls });
     await until(limitMs, () => used(store)[2] === 1);
     for (let round = 0; round < 20; round += 1) await readVersion(store);
-    assert.deepEqual(used(store), [0, Number.NaN, 0, 1]);
+    assert.deepEqual(used(store), [0, 0, 1]);
     assert.deepEqual(pagesOfReplicas(store), [0, 0, 20]);
   });
 

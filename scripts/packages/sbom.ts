@@ -84,7 +84,7 @@ export function sbomOf(places: readonly string[]): Sbom {
 /** The license of each package, as it wants to be repeated. */
 export function noticesOf(places: readonly string[]): string {
   const notices = places.map((place) => `${componentAt(place)['bom-ref']}\n\n${licenseIn(place)}\n`);
-  const about = 'The program contains these packages of others.\n';
+  const about = '# The program contains these packages of others.\n';
   return [about, ...notices].join(`\n${'-'.repeat(80)}\n\n`);
 }
 

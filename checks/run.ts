@@ -43,7 +43,7 @@ const checks: Readonly<Record<string, Run>> = {
   },
   fuzz: program('fuzz/main.ts', 'Sends random requests and bytes to both APIs.'),
   image: {
-    about: 'Builds the image twice, reads it with other tools, and runs it. Needs root.',
+    about: 'Builds the image, reads it with other tools, and runs it. Needs root.',
     command:
       'rm -rf node_modules/.cache/image && npm run --silent image -- --output node_modules/.cache/image && ' +
       `TEST_IMAGE=node_modules/.cache/image ${testing} --test-concurrency=1 "test/image/*.test.ts"`,

@@ -1,6 +1,6 @@
 /** `npm run image`: writes the image of the service as an OCI layout, without a daemon or a base image. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { print, runProgram, say, wholeRun } from '../../checks/lib/program.ts';
@@ -40,6 +40,7 @@ function build(output: string): string {
     execFileSync('buildah', [...storage, 'build', ...flags, ...words, context], { stdio: 'pipe' });
   // The time is also that of the files. The layers that rarely change have none, so that they stay the same.
   buildah('--timestamp=0', '--target=runtime', '--tag=runtime');
+  mkdirSync(output, { recursive: true });
   buildah(`--timestamp=${seconds}`, `--tag=oci:${resolve(output)}:${version}`);
   return JSON.parse(textOf(join(output, 'index.json'))).manifests[0].digest;
 }

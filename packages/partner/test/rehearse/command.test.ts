@@ -103,20 +103,21 @@ test('exits 1 if promises are not kept, with JSON, JUnit and the end of the outp
   assert.match(stderr, /^Failed: 7 of 13 scenarios\. .* --verbose --scenario rate-limited\.$/m);
 });
 
-/** A plain loop that starts again after INVALID_CURSOR, counts records again, and stops at other errors. */
+/** A plain loop that counts records again after INVALID_CURSOR, and waits if the sandbox is overloaded. */
 const countingLoop = `const { PARTNER_NETWORK_API_KEY: key, PARTNER_NETWORK_BASE_URL: base } = process.env;
 let [records, cursor] = [0, ''];
 for (;;) {
   const headers = { authorization: 'Bearer ' + key };
-  const page = await (await fetch(base + '/brands?limit=100' + cursor, { headers })).json();
-  const code = page.errors?.[0].code;
-  if (code === 'INVALID_CURSOR') { cursor = ''; continue; }
+  const response = await fetch(base + '/brands?limit=100' + cursor, { headers });
+  const seconds = response.headers.get('retry-after');
+  if (seconds) { await new Promise((done) => setTimeout(done, 1_050 * seconds)); continue; }
+  const page = await response.json();
+  if (page.errors?.[0].code === 'INVALID_CURSOR') { cursor = ''; continue; }
   records += page.brands?.length ?? 0;
-  cursor = '&cursor=' + page.cursor;
   if (page.cursor === undefined) break;
+  cursor = '&cursor=' + page.cursor;
 }
-const { writeFileSync } = await import('node:fs');
-writeFileSync(process.env.REHEARSAL_RESULT, JSON.stringify({ records }));
+(await import('node:fs')).writeFileSync(process.env.REHEARSAL_RESULT, JSON.stringify({ records }));
 console.log('before');
 throw Object.assign(new Error('the last line'), { field: 1 });`;
 

@@ -8,8 +8,9 @@ export async function lintPackage(tarball) {
 export async function checkTypes(tarball) {
   const { types, problems, entrypoints } = await checkPackage(createPackageFromTarballData(tarball));
   // A program has no types, because nothing can be imported from it.
-  if (!types) return { problems: [], files: {} };
-  const found = Object.entries(entrypoints['.'].resolutions);
+  const main = entrypoints['.'];
+  if (!types || !main) return { problems: [], files: {} };
+  const found = Object.entries(main.resolutions);
   return {
     problems,
     files: Object.fromEntries(found.map(([kind, { resolution }]) => [kind, resolution?.fileName])),

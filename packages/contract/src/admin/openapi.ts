@@ -67,7 +67,7 @@ export function adminApi(publicUrl = 'http://127.0.0.1:8090'): Api<AdminOperatio
 
 const info = {
   title: 'Partner Network: administrative API',
-  version: '1.0.1',
+  version: '1.1.0',
   description: [
     'Sends brands, balances and grants, and manages partners, keys, grants and customers. Every request ' +
       'can be repeated: the sender chooses ids, and times decide which record is newer. A lost answer is ' +

@@ -16,7 +16,7 @@ from ._listing import Page, PageList
 from ._network import PartnerNetwork
 from ._wire import Balance, Brand, ErrorRecord
 
-__version__ = "0.3.0"
+__version__ = "0.4.0.dev0"
 
 __all__ = [
     "ApiError",

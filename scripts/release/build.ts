@@ -144,7 +144,7 @@ if (import.meta.main) {
       rmSync(folder, { recursive: true, force: true });
       say('Building the packages.');
       await buildPackages(folder);
-      say('Building the image, which takes a minute.');
+      say('Building the image.');
       buildRest(folder);
       print(readFileSync(join(folder, sumsName), 'utf8').trimEnd());
       return true;

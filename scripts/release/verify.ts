@@ -21,7 +21,7 @@ Builds the files of a release again from this commit, which must be that of the 
 byte. Exits with status 1 if a file differs, or if ${sumsName} is given and another file of the release is
 not. It leaves out ${sumsName}.sig: SECURITY.md has the command for a signature.`;
 
-/** Without an image, which takes a minute. */
+/** These files are built without the image. */
 const isOfPackages = (path: string) => /\.(tgz|whl)$/.test(path);
 
 /** What to do about the difference, as far as the statement says it. A changed one may say nothing. */

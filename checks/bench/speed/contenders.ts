@@ -130,6 +130,13 @@ const ourPage = `postgres: ${brands}`;
 /** Node adds these headers after all others. */
 const addedByNode = ['Date', 'Connection', 'Keep-Alive'];
 
+/** Starts a server that only sends this answer, after computing for so long. */
+export function startFloor(answer: Answer, workMs = 0): Promise<Listener> {
+  const names = answer.headers.map((_, index) => answer.headers[index - (index % 2)]!);
+  const headers = answer.headers.filter((_, index) => !addedByNode.includes(names[index]!));
+  return startProgram('floor-server.ts', {}, [JSON.stringify({ ...answer, headers }), String(workMs)]);
+}
+
 /** The floors of a page of brands and of one balance: servers that only send the same bytes. */
 export async function floors(
   generator: Generator,
@@ -141,9 +148,7 @@ export async function floors(
   const found: Contender[] = [];
   for (const [what, requests] of Object.entries(kinds)) {
     const answer = await ask(port, requests[0]!);
-    const names = answer.headers.map((_, index) => answer.headers[index - (index % 2)]!);
-    const headers = answer.headers.filter((_, index) => !addedByNode.includes(names[index]!));
-    const listener = await startProgram('floor-server.ts', {}, [JSON.stringify({ ...answer, headers })]);
+    const listener = await startFloor(answer);
     const name = floorOf(what);
     if (comparable(await ask(listener.port, { path: '/' })) !== comparable(answer))
       throw new Error(`${name} does not send the same bytes as our service.`);

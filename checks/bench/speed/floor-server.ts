@@ -1,4 +1,7 @@
-/** The process of a floor: bare node:http that sends one answer from memory, given as its argument. */
+/**
+ * The process of a floor: bare node:http that sends one answer from memory, given as its argument. A second
+ * argument is the time in milliseconds that it computes first.
+ */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { httpBounds } from '../../../packages/common/src/bounds/http.ts';
@@ -7,8 +10,11 @@ import type { Answer } from './requests.ts';
 const { status, headers, body }: Answer = JSON.parse(process.argv[2]!);
 // A string would be encoded again for each answer.
 const bytes = Buffer.from(body);
+const workMs = Number(process.argv[3] ?? 0);
 
 const server = createServer({ keepAliveTimeout: httpBounds.keepAliveMs }, (_request, response) => {
+  const doneMs = performance.now() + workMs;
+  while (performance.now() < doneMs);
   response.writeHead(status, [...headers]);
   response.end(bytes);
 });

@@ -38,6 +38,9 @@ const stopReasons = {
   empty: 'the file has no records, so --delete-missing would delete everything. Check the file',
 };
 
+/** Without a flag, only programs on this machine can read the metrics of a feed. */
+const opsHost = '127.0.0.1';
+
 /** The flags that a kind does not have. */
 const absent: Readonly<Record<ImportKind, readonly string[]>> = {
   brands: [],
@@ -70,7 +73,7 @@ function optionsOf(kind: ImportKind) {
     follow: flag('read standard input until it ends, commit within 100 ms, skip rejected lines'),
     'ops-port': optional('PORT', wholeNumber(0, largestPort), 'port of metrics while --follow runs'),
     ...addedIn('0.3.0', {
-      'ops-host': defaulted('HOST', hostName, '127.0.0.1', 'address of metrics while --follow runs'),
+      'ops-host': defaulted('HOST', hostName, opsHost, 'address of metrics while --follow runs'),
     }),
   };
   const own = Object.entries(options).filter(([name]) => !absent[kind].includes(name));
@@ -150,6 +153,7 @@ function conflictsOf(kind: ImportKind, flags: Flags, file: string): string[] {
     ],
     [overwrite && kind === 'grants', `--overwrite cannot be used: ${grantsShrink}`],
     [!follow && flags['ops-port'] !== undefined, '--ops-port needs --follow.'],
+    [flags['ops-host'] !== opsHost && flags['ops-port'] === undefined, '--ops-host needs --ops-port.'],
   ];
   return rules.filter(([isBroken]) => isBroken).map(([, sentence]) => sentence);
 }

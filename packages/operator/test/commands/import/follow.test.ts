@@ -247,3 +247,9 @@ test('follows only standard input and JSON Lines, and not with --dry-run', async
   const words = ['import', 'balances', 'file.csv', '--follow', '--dry-run', '--format', 'csv'];
   assertFailed(await line.run(words), 2, /pass - as FILE\./, /omit --dry-run/, /omit --format csv/);
 });
+
+test('--ops-host has no effect alone, so it is refused', async (t) => {
+  const line = await withPartners(t, ['acme']);
+  const words = ['import', 'balances', '-', '--follow', '--ops-host', '0.0.0.0'];
+  assertFailed(await line.run(words), 2, /^--ops-host needs --ops-port\.$/m);
+});

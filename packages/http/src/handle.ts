@@ -93,6 +93,7 @@ export interface Site {
 /** What is known of a request that got an error: neither method nor target if it was not well-formed. */
 export interface RefusedRequest {
   readonly requestId: string;
+  readonly status: number;
   readonly code: string;
   readonly method?: string | undefined;
   readonly url?: string | undefined;
@@ -283,7 +284,7 @@ export function finish(site: Site, exchange: Exchange, outcome = exchange.code):
     };
     log.info(fields, 'request');
     const { method, url } = request;
-    if (outcome !== undefined) onRefusal?.({ requestId, code: outcome, method, url });
+    if (outcome !== undefined) onRefusal?.({ requestId, status, code: outcome, method, url });
   } catch (err) {
     // The response is sent: a failure from here on can only be logged.
     log.error({ request_id: requestId, err }, 'a response was sent, but its receipt may be missing');

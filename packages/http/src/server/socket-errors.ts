@@ -51,7 +51,7 @@ export function answerSocketErrors(server: Server, connections: Connections, sit
     const { status, code } = refused;
     site.requests?.count(undefined, status, code);
     site.log.info({ request_id: requestId, status, code }, 'request');
-    site.onRefusal?.({ requestId, code });
+    site.onRefusal?.({ requestId, status, code });
     return responseBytes(refused, requestId);
   }
 

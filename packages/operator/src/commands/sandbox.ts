@@ -113,11 +113,11 @@ async function adminAt(
 }
 
 /** Without the query, which can have personal data. So can a path that does not exist. */
-function lineOf({ requestId, code, method = '-', url = '' }: RefusedRequest): string {
+function lineOf({ requestId, status, code, method = '-', url = '' }: RefusedRequest): string {
   const { path } = splitTarget(url);
   const shown = findPersonalData(path) === undefined ? echo(path, 100) : '[personal data]';
   const what = `${method} ${shown}`.trimEnd();
-  return `${toTime(Date.now()).slice(11, 19)} UTC  ${code}  ${what}  ${requestId}`;
+  return `${toTime(Date.now()).slice(11, 19)} UTC  ${status} ${code}  ${what}  ${requestId}`;
 }
 
 /** Fits 80 columns, except the words of a call that a shell cannot break. */

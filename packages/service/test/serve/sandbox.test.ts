@@ -108,17 +108,17 @@ test('prints a line for each refused request, without its query; --quiet prints 
   const said = first.texts();
   const answers: [line: string, id: string | null][] = [];
   for (const [line, target, init] of [
-    ['UNAUTHORIZED  GET /network/v1/brands', `${url}/brands?email=jane@example.com`, {}],
-    ['VALUE_TOO_HIGH  GET /network/v1/brands', `${url}/brands?limit=1000`, key],
-    ['NOT_FOUND  GET [personal data]', `${url}/jane%40example.com`, key],
-    ['UNAUTHORIZED  GET /admin/v1/partners', `${admin}/admin/v1/partners`, {}],
+    ['401 UNAUTHORIZED  GET /network/v1/brands', `${url}/brands?email=jane@example.com`, {}],
+    ['400 VALUE_TOO_HIGH  GET /network/v1/brands', `${url}/brands?limit=1000`, key],
+    ['404 NOT_FOUND  GET [personal data]', `${url}/jane%40example.com`, key],
+    ['401 UNAUTHORIZED  GET /admin/v1/partners', `${admin}/admin/v1/partners`, {}],
   ] as const) {
     const answer = await fetch(target, init);
     answers.push([line, answer.headers.get('x-request-id')]);
     await answer.text();
   }
   const malformed = await createCaller(Number(new URL(url).port)).raw('malformed\r\n\r\n');
-  answers.push(['MALFORMED_REQUEST  -', /X-Request-Id: (\S+)/.exec(malformed)![1]!]);
+  answers.push(['400 MALFORMED_REQUEST  -', /X-Request-Id: (\S+)/.exec(malformed)![1]!]);
   await fetch(`${url}/brands`, key);
   await until(20_000, () => said.stderr.split('\n').length > answers.length);
   const lines = said.stderr.trim().split('\n');

@@ -60,7 +60,7 @@ test('a partner cannot be disabled, and the command says to revoke the keys', as
     /the partner's keys still work.* If a node of the database is down, revoke the keys instead\./;
   assertFailed(await stage.attempt('partners', 'disable', partner), 1, noNode, remedy);
   assert.equal(await statusOf(near[0]!, near[0]!.key), 200);
-  assert.deepEqual(await audited(partner), ['sandbox']);
+  assert.ok(!(await audited(partner)).includes('partners disable'));
 });
 
 test('grants of customers on other workers can be created and revoked, which counts within 1 s', async () => {

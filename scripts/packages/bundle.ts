@@ -1,9 +1,12 @@
-/** The program of the package: one file with everything that it imports, and a file for each thread. */
+/**
+ * The program of the package: one file with nearly everything that it imports, a file for each thread, and one
+ * for each large library that many commands do not use.
+ */
 import { readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { basename, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build, type Plugin } from 'esbuild';
+import { type BuildOptions, build, type Plugin } from 'esbuild';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -57,37 +60,78 @@ const lazyModulesOfNode: Plugin = {
   },
 };
 
+/**
+ * Without these, the main file is a third smaller, and a start reads all of that. The other file of pg exports
+ * every class again, and esbuild would give one of both another name.
+ */
+const libraries = {
+  ioredis: 'ioredis',
+  'openid-client': 'openid-client',
+  pg: './node_modules/pg/lib/index.js',
+};
+
+/** An import of a library reads its file, when the importing code first runs. */
+const lateLibraries: Plugin = {
+  name: 'late-libraries',
+  setup(bundler) {
+    const namespace = 'library';
+    const filter = new RegExp(`^(${Object.keys(libraries).join('|')})$`);
+    bundler.onResolve({ filter }, ({ path }) => ({ path, namespace }));
+    bundler.onLoad({ filter: /./, namespace }, ({ path }) => ({
+      contents: `module.exports = requireLibrary('./${path}.cjs');`,
+    }));
+  },
+};
+const requireLibrary =
+  'const requireLibrary = (file) => process.getBuiltinModule("module").createRequire(import.meta.url)(file);';
+
+const options = {
+  absWorkingDir: root,
+  bundle: true,
+  outdir: 'dist',
+  write: false,
+  metafile: true,
+  platform: 'node',
+  target: 'esnext',
+  // Drivers for other systems, which pg looks for.
+  external: ['pg-native', 'pg-cloudflare'],
+  // Half of the work of reading it. Names stay, because logs and stack traces show them.
+  minifySyntax: true,
+  minifyWhitespace: true,
+  lineLimit: 110,
+  legalComments: 'none',
+  sourcemap: 'external',
+  sourcesContent: false,
+  logLevel: 'error',
+} satisfies BuildOptions;
+
 /** The files of the program by their names, and the folders of the packages that are in it. */
 export async function bundle(): Promise<{ files: Map<string, Buffer>; places: string[] }> {
-  const { outputFiles, metafile } = await build({
-    absWorkingDir: root,
-    entryPoints,
-    inject: ['packages/partner-network/src/source-lines.ts'],
-    bundle: true,
-    outdir: 'dist',
-    write: false,
-    metafile: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'esnext',
-    plugins: [placed, namedErrors, lazyModulesOfNode],
-    // The other file of pg exports every class again, and esbuild would give one of both another name.
-    alias: { pg: './node_modules/pg/lib/index.js' },
-    // Drivers for other systems, which pg looks for.
-    external: ['pg-native', 'pg-cloudflare'],
-    // Half of the work of reading it. Names stay, because logs and stack traces show them.
-    minifySyntax: true,
-    minifyWhitespace: true,
-    lineLimit: 110,
-    legalComments: 'none',
-    sourcemap: 'external',
-    sourcesContent: false,
-    logLevel: 'error',
-  });
-  const places = Object.keys(metafile.inputs).flatMap(
-    (path) => /^(node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+)\//.exec(path)?.slice(1) ?? [],
-  );
-  const files = outputFiles.map(({ path, contents }) => [basename(path), Buffer.from(contents)] as const);
+  const builds = await Promise.all([
+    build({
+      ...options,
+      entryPoints,
+      inject: ['packages/partner-network/src/source-lines.ts'],
+      format: 'esm',
+      banner: { js: requireLibrary },
+      plugins: [placed, lateLibraries, lazyModulesOfNode],
+    }),
+    build({
+      ...options,
+      entryPoints: libraries,
+      format: 'cjs',
+      outExtension: { '.js': '.cjs' },
+      plugins: [namedErrors, lazyModulesOfNode],
+    }),
+  ]);
+  const places = builds
+    .flatMap(({ metafile }) => Object.keys(metafile.inputs))
+    .flatMap(
+      (path) => /^(node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+)\//.exec(path)?.slice(1) ?? [],
+    );
+  const files = builds
+    .flatMap(({ outputFiles }) => outputFiles)
+    .map(({ path, contents }) => [basename(path), Buffer.from(contents)] as const);
   const minisearch = readFileSync(fileURLToPath(import.meta.resolve('minisearch')));
   return {
     files: new Map([...files, [library, minisearch]]),

@@ -23,7 +23,7 @@ const folder = new URL('../../..', import.meta.url).href;
 
 Error.prepareStackTrace = (error, frames) => {
   const lines = frames.map((frame) =>
-    String(frame).replace(/[^\s(]*?([\w-]+\.js):(\d+):(\d+)/, (position, file, line, column) => {
+    String(frame).replace(/[^\s(]*?([\w-]+\.c?js):(\d+):(\d+)/, (position, file, line, column) => {
       if (!position.includes(folder)) return position;
       if (!known.has(position)) known.set(position, sourceOf(position, file, line, column));
       return known.get(position)!;

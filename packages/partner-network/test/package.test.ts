@@ -82,7 +82,9 @@ const packed = () => execFileSync('tar', ['-tzf', tarball], { encoding: 'utf8' }
 
 test('the package contains the program, the files that it reads, and nothing else', () => {
   const own = ['LICENSE', 'README.md', 'bin/partner-network.js', 'bin/require-node-24.js', 'package.json'];
-  const program = ['main', 'thread', 'receipts-thread'].flatMap((name) => [`${name}.js`, `${name}.js.map`]);
+  const threads = ['thread.js', 'receipts-thread.js'];
+  const libraries = ['ioredis.cjs', 'openid-client.cjs', 'pg.cjs'];
+  const program = ['main.js', ...threads, ...libraries].flatMap((file) => [file, `${file}.map`]);
   const others = [
     'minisearch.js',
     'packages/partner-network/package.json',
@@ -257,7 +259,8 @@ test('the maps of the lines are read only for a stack trace', async () => {
 });
 
 test('no class of an error has another name in the package: logs show it', () => {
-  const program = readFileSync(join(installed, 'dist/main.js'), 'utf8');
+  const files = globSync('dist/*.{js,cjs}', { cwd: installed });
+  const program = files.map((file) => readFileSync(join(installed, file), 'utf8')).join('\n');
   const classes = program.matchAll(
     /(\w+)=\s*class(?:\s+\w+)?\s+extends\s+\w*Error\w*\s*\{\s*(static\s+name=)?/g,
   );

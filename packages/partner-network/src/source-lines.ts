@@ -5,6 +5,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
+import { fileURLToPath } from 'node:url';
 
 const known = new Map<string, string>();
 
@@ -20,11 +21,13 @@ function sourceOf(position: string, file: string, line: string, column: string):
 }
 
 const folder = new URL('../../..', import.meta.url).href;
+/** Frames of libraries name files, not URLs. */
+const path = fileURLToPath(folder);
 
 Error.prepareStackTrace = (error, frames) => {
   const lines = frames.map((frame) =>
     String(frame).replace(/[^\s(]*?([\w-]+\.c?js):(\d+):(\d+)/, (position, file, line, column) => {
-      if (!position.includes(folder)) return position;
+      if (!position.includes(folder) && !position.startsWith(path)) return position;
       if (!known.has(position)) known.set(position, sourceOf(position, file, line, column));
       return known.get(position)!;
     }),

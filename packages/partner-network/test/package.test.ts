@@ -229,9 +229,10 @@ const failing = (code: string) => ({
   NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}`,
 });
 
-/** The text of the sources where the first line of a stack trace that names them leads. */
+/** The text of the file where the first line of a stack trace that names a source leads. */
 function sourceIn(trace: string): string {
-  const [, file = '', line, column] = /^ +at .*?(packages\/\S+\.ts):(\d+):(\d+)/m.exec(trace) ?? [];
+  const [, file = '', line, column] =
+    /^ +at .*?((?:packages|node_modules)\/\S+\.[jt]s):(\d+):(\d+)/m.exec(trace) ?? [];
   assert.ok(existsSync(join(root, file)), trace);
   return String(
     readFileSync(join(root, file), 'utf8')
@@ -244,6 +245,14 @@ test('a stack trace names the line of the source', async () => {
   const fail = 'process.stdout.write = () => { throw new Error("probe"); }';
   const { stderr } = await runPacked(['roles'], failing(fail));
   assert.match(sourceIn(stderr), /^write\(/, stderr);
+});
+
+test('a stack trace names the line of a library', () => {
+  const code = `await import('${installed}/dist/main.js');
+    const { Client } = process.getBuiltinModule('module').createRequire('${installed}/dist/')('./pg.cjs');
+    try { new Client().query(); } catch ({ stack }) { console.log(stack); }`;
+  const trace = execFileSync(process.execPath, ['--input-type=module', '--eval', code], { encoding: 'utf8' });
+  assert.match(sourceIn(trace), /^new TypeError\('Client was passed/, trace);
 });
 
 test('the maps of the lines are read only for a stack trace', async () => {

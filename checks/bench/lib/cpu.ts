@@ -36,13 +36,13 @@ export function cpuSecondsOfFamily(pid: number): number {
   return seconds;
 }
 
-/** CPU time of all processes of the machine, and what its host took away. */
+/** CPU time of all processes of the machine, with their interrupts, and what its host took away. */
 export function cpuSecondsOfMachine(): number {
-  const [user, nice, system, , , , , stolen] = readFileSync('/proc/stat', 'utf8')
+  const [user, nice, system, , , interrupts, softInterrupts, stolen] = readFileSync('/proc/stat', 'utf8')
     .split(/\s+/)
     .slice(1)
     .map(Number);
-  return (user! + nice! + system! + stolen!) / ticksPerSecond;
+  return (user! + nice! + system! + interrupts! + softInterrupts! + stolen!) / ticksPerSecond;
 }
 
 function timesIfRunning(path: string) {

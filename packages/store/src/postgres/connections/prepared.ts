@@ -34,8 +34,12 @@ class Run implements Submittable {
   submit(server: Protocol): void {
     const { name = '', text } = this.#statement;
     this.#columns = this.#client.prepared.get(name);
-    // All messages in one write.
-    server.stream.cork();
+    const { stream } = server;
+    // The messages of all statements of a turn of the event loop go out in one write.
+    if (stream.writableCorked === 0) {
+      stream.cork();
+      setImmediate(() => stream.uncork());
+    }
     if (this.#columns === undefined) {
       // A first run that failed may have left the statement on the server, which then refuses its name.
       server.close({ type: 'S', name }, true);
@@ -45,7 +49,6 @@ class Run implements Submittable {
     server.bind({ statement: name, values: this.#values.map(asSent) }, true);
     server.execute(null, true);
     server.sync();
-    server.stream.uncork();
   }
 
   handleRowDescription({ fields }: { readonly fields: readonly FieldDef[] }): void {

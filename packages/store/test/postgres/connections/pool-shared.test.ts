@@ -1,8 +1,9 @@
 /** Callers of a pool that share its connections: each gets its own answer, or a StoreUnavailable. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { setTimeout as wait } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import { postgresBounds } from '../../../../common/src/bounds/store.ts';
 import { byTest, createdAt, future } from '../../../../testkit/fixtures/fixture.ts';
 import { isLongRun, until } from '../../../../testkit/fixtures/lifetime.ts';
@@ -52,16 +53,40 @@ test('up to four callers share a connection, the next waits, and each gets its a
   assert.deepEqual(pool.use(), { open: 1, busy: 0, waiting: 0 });
 });
 
-test('a caller shares the connection that has the fewest callers', async (t) => {
-  const { pool, sleep } = await sharedPool(t, { connections: 2 });
-  await Promise.all([sleep(0.1), sleep(0.1)]);
+/** Two idle connections, and what tells on which of them a statement ran. */
+async function twoConnections(t: TestContext) {
+  const shared = await sharedPool(t, { connections: 2 });
+  await Promise.all([shared.sleep(0.1), shared.sleep(0.1)]);
   const where = { name: 'where', text: 'select pg_backend_pid() as pid, pg_sleep(0.05)' };
-  const rows = await Promise.all(Array.from({ length: 6 }, () => pool.query(where, [])));
-  const callers = Map.groupBy(rows, ([row]) => row!.pid);
-  assert.deepEqual(
-    [...callers.values()].map((each) => each.length),
-    [3, 3],
-  );
+  const run = () => shared.pool.query(where, []);
+  await run();
+  const callersOfEach = async (running: readonly ReturnType<typeof run>[]) => {
+    const rows = await Promise.all(running);
+    return [...Map.groupBy(rows, ([row]) => row!.pid).values()].map((callers) => callers.length);
+  };
+  return { ...shared, run, callersOfEach };
+}
+
+test('callers of one turn share a connection, up to four, whose statements are one write', async (t) => {
+  const { network, run, callersOfEach } = await twoConnections(t);
+  const writes = (['_write', '_writev'] as const).map((name) => t.mock.method(Socket.prototype, name));
+  const written = () => writes.flatMap(({ mock }) => mock.calls).map((call) => call.this as Socket);
+  // Callbacks of one turn, as of five sockets: Node runs the promises of one before the next.
+  const running = Array.from({ length: 5 }, () => nextTurn().then(run));
+  assert.deepEqual(await callersOfEach(running), [4, 1]);
+  assert.equal(written().filter(({ remotePort }) => remotePort === network.port).length, 2);
+});
+
+test('callers of different turns share the connection that has the fewest callers', async (t) => {
+  const { run, callersOfEach } = await twoConnections(t);
+  const running: ReturnType<typeof run>[] = [];
+  while (running.length < 6) {
+    running.push(run());
+    // The turn is over when all of its callbacks have run, also that of the pool.
+    await nextTurn();
+    await nextTurn();
+  }
+  assert.deepEqual(await callersOfEach(running), [3, 3]);
 });
 
 test('a caller does not get behind a statement that is slow', async (t) => {

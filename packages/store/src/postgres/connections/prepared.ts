@@ -35,7 +35,7 @@ class Run implements Submittable {
     const { name = '', text } = this.#statement;
     this.#columns = this.#client.prepared.get(name);
     const { stream } = server;
-    // The messages of all statements of a turn of the event loop go out in one write.
+    // All statements that this connection gets in one turn of the event loop go out in one write.
     if (stream.writableCorked === 0) {
       stream.cork();
       setImmediate(() => stream.uncork());

@@ -53,13 +53,12 @@ test('up to four callers share a connection, the next waits, and each gets its a
   assert.deepEqual(pool.use(), { open: 1, busy: 0, waiting: 0 });
 });
 
-/** Two idle connections, and what tells on which of them a statement ran. */
+/** A pool with two idle connections. `callersOfEach` counts the statements that ran on each. */
 async function twoConnections(t: TestContext) {
   const shared = await sharedPool(t, { connections: 2 });
   await Promise.all([shared.sleep(0.1), shared.sleep(0.1)]);
   const where = { name: 'where', text: 'select pg_backend_pid() as pid, pg_sleep(0.05)' };
   const run = () => shared.pool.query(where, []);
-  await run();
   const callersOfEach = async (running: readonly ReturnType<typeof run>[]) => {
     const rows = await Promise.all(running);
     return [...Map.groupBy(rows, ([row]) => row!.pid).values()].map((callers) => callers.length);
@@ -67,11 +66,12 @@ async function twoConnections(t: TestContext) {
   return { ...shared, run, callersOfEach };
 }
 
-test('callers of one turn share a connection, up to four, whose statements are one write', async (t) => {
+test('up to four callers of one turn share a connection, and their statements are one write', async (t) => {
   const { network, run, callersOfEach } = await twoConnections(t);
-  const writes = (['_write', '_writev'] as const).map((name) => t.mock.method(Socket.prototype, name));
-  const written = () => writes.flatMap(({ mock }) => mock.calls).map((call) => call.this as Socket);
-  // Callbacks of one turn, as of five sockets: Node runs the promises of one before the next.
+  const prototype = Socket.prototype as Required<Socket>;
+  const writes = (['_write', '_writev'] as const).map((name) => t.mock.method(prototype, name).mock);
+  const written = () => writes.flatMap(({ calls }) => calls.map((call) => call.this as Socket));
+  // Each runs in a callback of its own, as if five sockets had data in one turn.
   const running = Array.from({ length: 5 }, () => nextTurn().then(run));
   assert.deepEqual(await callersOfEach(running), [4, 1]);
   assert.equal(written().filter(({ remotePort }) => remotePort === network.port).length, 2);
@@ -82,7 +82,7 @@ test('callers of different turns share the connection that has the fewest caller
   const running: ReturnType<typeof run>[] = [];
   while (running.length < 6) {
     running.push(run());
-    // The turn is over when all of its callbacks have run, also that of the pool.
+    // Two turns: the first callback runs before that of the pool.
     await nextTurn();
     await nextTurn();
   }

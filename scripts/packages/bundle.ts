@@ -1,6 +1,6 @@
 /**
- * The program of the package: one file with nearly everything that it imports, a file for each thread, and one
- * for each large library that many commands do not use.
+ * The program of the package: one file with nearly everything that it imports, a file for each thread, and
+ * one for each large library that many commands do not use.
  */
 import { readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
@@ -25,26 +25,14 @@ const placed: Plugin = {
       const at = (file: string) => `new URL('./${file}', import.meta.url)`;
       const contents = readFileSync(path, 'utf8')
         .replaceAll(/\bimport\.meta\.url\b/g, `${at(module)}.href`)
-        .replaceAll("import.meta.resolve('minisearch')", at(library))
+        .replaceAll("import.meta.resolve('minisearch')", at(minisearchFile))
         .replaceAll(/new URL\('\.\/([\w-]*thread)\.ts', .*?\.href\)/g, (_, thread) => at(`${thread}.js`));
       return { contents, loader: 'ts' };
     }),
 };
 
-/** esbuild makes names unique, also those of classes. Logs have the name of this one. */
-const namedErrors: Plugin = {
-  name: 'named-errors',
-  setup: (bundler) =>
-    bundler.onLoad({ filter: /\/pg-protocol\/dist\/messages\.js$/ }, ({ path }) => ({
-      contents: readFileSync(path, 'utf8').replace(
-        /class (DatabaseError) extends Error \{/,
-        '$& static name = "$1";',
-      ),
-    })),
-};
-
 /** What the pages at /docs send to browsers. */
-export const library = 'minisearch.js';
+const minisearchFile = 'minisearch.js';
 
 /** An `import` loads a module of Node at the start, also for code that never runs. */
 const lazyModulesOfNode: Plugin = {
@@ -61,29 +49,31 @@ const lazyModulesOfNode: Plugin = {
 };
 
 /**
- * Without these, the main file is a third smaller, and a start reads all of that. The other file of pg exports
- * every class again, and esbuild would give one of both another name.
+ * Large libraries that many commands do not use: a third of all code. Each has a file of its own, so that
+ * other starts do not read it. For pg it is the CommonJS entry: its ES module declares every class again, and
+ * esbuild would rename one of the two.
  */
-const libraries = {
+const lazyLibraries = {
   ioredis: 'ioredis',
   'openid-client': 'openid-client',
   pg: './node_modules/pg/lib/index.js',
 };
 
-/** An import of a library reads its file, when the importing code first runs. */
-const lateLibraries: Plugin = {
-  name: 'late-libraries',
+/** At the top of each file: a module with `module.exports` cannot use `import.meta`. */
+const banner = 'const requireLibrary = process.getBuiltinModule("module").createRequire(import.meta.url);';
+
+/** An import of a library reads its file when the importing module first runs. */
+const lazyImports: Plugin = {
+  name: 'lazy-libraries',
   setup(bundler) {
     const namespace = 'library';
-    const filter = new RegExp(`^(${Object.keys(libraries).join('|')})$`);
+    const filter = new RegExp(`^(${Object.keys(lazyLibraries).join('|')})$`);
     bundler.onResolve({ filter }, ({ path }) => ({ path, namespace }));
     bundler.onLoad({ filter: /./, namespace }, ({ path }) => ({
       contents: `module.exports = requireLibrary('./${path}.cjs');`,
     }));
   },
 };
-const requireLibrary =
-  'const requireLibrary = (file) => process.getBuiltinModule("module").createRequire(import.meta.url)(file);';
 
 const options = {
   absWorkingDir: root,
@@ -113,15 +103,14 @@ export async function bundle(): Promise<{ files: Map<string, Buffer>; places: st
       entryPoints,
       inject: ['packages/partner-network/src/source-lines.ts'],
       format: 'esm',
-      banner: { js: requireLibrary },
-      plugins: [placed, lateLibraries, lazyModulesOfNode],
+      banner: { js: banner },
+      plugins: [placed, lazyImports, lazyModulesOfNode],
     }),
     build({
       ...options,
-      entryPoints: libraries,
+      entryPoints: lazyLibraries,
       format: 'cjs',
       outExtension: { '.js': '.cjs' },
-      plugins: [namedErrors, lazyModulesOfNode],
     }),
   ]);
   const places = builds
@@ -134,7 +123,7 @@ export async function bundle(): Promise<{ files: Map<string, Buffer>; places: st
     .map(({ path, contents }) => [basename(path), Buffer.from(contents)] as const);
   const minisearch = readFileSync(fileURLToPath(import.meta.resolve('minisearch')));
   return {
-    files: new Map([...files, [library, minisearch]]),
+    files: new Map([...files, [minisearchFile, minisearch]]),
     places: [...new Set(places)].toSorted(),
   };
 }

@@ -1,7 +1,7 @@
 /**
- * Makes stack traces of the package name lines of the sources. Only the package contains this module.
- * `--enable-source-maps` would read the maps at the start, which takes 40 ms. A map is dropped after its use,
- * because it takes 20 MB of memory; the positions that were found stay.
+ * Makes stack traces of the package name lines of the sources and of libraries. Only the package contains
+ * this module. `--enable-source-maps` would read the maps at the start, which takes 40 ms. A map is dropped
+ * after its use, because it takes 20 MB of memory; the positions that were found stay.
  */
 import { readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';

@@ -36,7 +36,10 @@ export function cpuSecondsOfFamily(pid: number): number {
   return seconds;
 }
 
-/** CPU time of all processes of the machine, with their interrupts, and what its host took away. */
+/**
+ * CPU time of the machine: of all processes, of interrupts, and what its host took away. Without interrupts,
+ * the share of other processes was below zero.
+ */
 export function cpuSecondsOfMachine(): number {
   const [user, nice, system, , , interrupts, softInterrupts, stolen] = readFileSync('/proc/stat', 'utf8')
     .split(/\s+/)

@@ -31,29 +31,37 @@ export async function fillDatabase(url: string, partners: readonly Partner[], br
   await store.close();
 }
 
-async function fillPartner(store: Store, { id, key, customers }: Partner, brands: number): Promise<void> {
+async function fillPartner(store: Store, partner: Partner, brands: number): Promise<void> {
+  const { id, key } = partner;
   const { created_at } = times;
   await store.createPartner({ id, name: id, created_at }, byBench);
   const scopes = ['BALANCES_READ', 'BRANDS_READ'] as const;
   const row = { id: `KEY_${id}`, partner_id: id, scopes, created_at, last_four: key.slice(-4) };
   await store.createKey(row, digestOfKey(key), byBench);
-  await importValues(store, 'brands', numbered(brands, brandOf), id);
-  const grants = customers.map((customer) => ({
-    id: customer.grantId,
-    partner_id: id,
-    customer_id: customer.id,
-    ...times,
-  }));
-  await importValues(store, 'grants', grants);
-  const balances = customers.map((customer, index) => ({
-    id: `BAL_${customer.id}`,
-    customer_id: customer.id,
-    type: 'CHECKING',
-    currency: 'USD',
-    amount: 100_000 + index * 7,
-    ...times,
-  }));
-  await importValues(store, 'balances', balances);
+  const records = recordsOf(partner, brands);
+  for (const kind of ['brands', 'grants', 'balances'] as const)
+    await importValues(store, kind, records[kind]);
+}
+
+/** The records of a partner, by kind. */
+export function recordsOf({ id, customers }: Partner, brands: number) {
+  return {
+    brands: numbered(brands, (index) => ({ partner_id: id, ...brandOf(index) })),
+    grants: customers.map((customer) => ({
+      id: customer.grantId,
+      partner_id: id,
+      customer_id: customer.id,
+      ...times,
+    })),
+    balances: customers.map((customer, index) => ({
+      id: `BAL_${customer.id}`,
+      customer_id: customer.id,
+      type: 'CHECKING',
+      currency: 'USD',
+      amount: 100_000 + index * 7,
+      ...times,
+    })),
+  };
 }
 
 const brandOf = (index: number) => ({

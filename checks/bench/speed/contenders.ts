@@ -13,7 +13,7 @@ import { cpuSecondsOf, cpuSecondsOfFamily } from '../lib/cpu.ts';
 import type { Partner } from '../lib/data.ts';
 import type { Generator, Listener, Request } from '../lib/load.ts';
 import type { Measurement } from '../lib/report.ts';
-import { type Engine, startService } from '../lib/service.ts';
+import { type Database, type Engine, startService } from '../lib/service.ts';
 import {
   type Answer,
   ask,
@@ -96,10 +96,10 @@ export async function costOf(generator: Generator, load: Load, seconds: number) 
   };
 }
 
-/** Logs a line for each request to a file, as by default in production. */
-export async function startLogging(database: string) {
+/** Starts `serve` with a line for each request in a file, as by default in production. */
+export async function startLogging(database: string, program?: string) {
   const logFile = join(temporaryFolder(wholeRun), 'service.log');
-  const service = await startService(database, ['--brands-rate', String(ratePastLoad)], logFile);
+  const service = await startService(database, ['--brands-rate', String(ratePastLoad)], logFile, program);
   return { ...service, emptyLog: () => truncateSync(logFile) };
 }
 
@@ -130,7 +130,7 @@ const ourPage = `postgres: ${brands}`;
 /** Node adds these headers after all others. */
 const addedByNode = ['Date', 'Connection', 'Keep-Alive'];
 
-/** Starts a server that only sends this answer, after computing for so long. */
+/** Starts a server that only sends this answer, after computing for `workMs`. */
 export function startFloor(answer: Answer, workMs = 0): Promise<Listener> {
   const names = answer.headers.map((_, index) => answer.headers[index - (index % 2)]!);
   const headers = answer.headers.filter((_, index) => !addedByNode.includes(names[index]!));
@@ -179,10 +179,11 @@ const goals = {
 export async function ours(
   generator: Generator,
   engine: Engine,
-  { url, pid: databasePid }: { readonly url: string; readonly pid: number | undefined },
+  { url, pid: databasePid }: Database,
   partners: readonly Partner[],
+  program?: string,
 ): Promise<Contender[]> {
-  const service = await startLogging(url);
+  const service = await startLogging(url, program);
   const first = firstPages(partners);
   const balances = oneBalances(partners);
   for (const requests of [first, balances]) await requirePages(service.port, requests);
@@ -216,7 +217,7 @@ export async function ours(
 /** The peer: a program that answers the same page of brands from the same database, and does nothing else. */
 export async function peer(
   generator: Generator,
-  { url, pid: databasePid }: { readonly url: string; readonly pid: number | undefined },
+  { url, pid: databasePid }: Database,
   partners: readonly Partner[],
 ): Promise<Contender> {
   installTools('checks/bench');

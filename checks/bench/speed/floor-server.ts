@@ -1,6 +1,6 @@
 /**
- * The process of a floor: bare node:http that sends one answer from memory, given as its argument. A second
- * argument is the time in milliseconds that it computes first.
+ * The process of a floor: bare node:http that sends one answer from memory. Its arguments are the answer as
+ * JSON, and the milliseconds that it computes before each answer.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,7 +10,7 @@ import type { Answer } from './requests.ts';
 const { status, headers, body }: Answer = JSON.parse(process.argv[2]!);
 // A string would be encoded again for each answer.
 const bytes = Buffer.from(body);
-const workMs = Number(process.argv[3] ?? 0);
+const workMs = Number(process.argv[3]);
 
 const server = createServer({ keepAliveTimeout: httpBounds.keepAliveMs }, (_request, response) => {
   const doneMs = performance.now() + workMs;

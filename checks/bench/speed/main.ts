@@ -1,11 +1,18 @@
 /** Measures the CPU time of an answer, side by side with bare HTTP. */
-import { flag, optional, Problem, wholeNumber } from '../../../packages/common/src/command-line/options.ts';
+import {
+  flag,
+  oneOf,
+  optional,
+  Problem,
+  wholeNumber,
+} from '../../../packages/common/src/command-line/options.ts';
+import { packagedReleases } from '../../../packages/testkit/releases/releases.ts';
 import { onConnection, withoutOwnServers } from '../../../packages/testkit/servers/postgres-start.ts';
 import { runProgram, say, withDefault } from '../../lib/program.ts';
 import { orders } from '../import/data.ts';
 import { measureImports, ways } from '../import/measure.ts';
 import { withoutProc } from '../lib/cpu.ts';
-import { fillDatabase, newPartners } from '../lib/data.ts';
+import { fillDatabase, newPartners, type Partner } from '../lib/data.ts';
 import { startGenerator } from '../lib/load.ts';
 import { createRounds, type Rounds } from '../lib/quiet.ts';
 import { type Measurement, report } from '../lib/report.ts';
@@ -14,6 +21,7 @@ import { type Contender, type Cost, floors, ours, peer } from './contenders.ts';
 import { measureLatency } from './latency.ts';
 import { measureMemory } from './memory.ts';
 import { missingPgbench, pgbench } from './pgbench.ts';
+import { fillBy, packedContenders } from './release.ts';
 import { firstPages } from './requests.ts';
 import { measureStart } from './start.ts';
 
@@ -23,11 +31,13 @@ const sections = {
   latency: 'how long requests take at 70 % of the capacity, with 1,000 connections',
   memory: 'memory of a process on SQLite during 200,000 requests',
   start: 'serve on SQLite, from its start to its first answer, and --version',
+  release: 'not by default: the package of this checkout, compared with that of a release',
   import: 'the import compared with the bulk load of each engine (npm run bench -- import)',
 } as const;
 
 type Section = keyof typeof sections;
 const sectionNames = Object.keys(sections) as Section[];
+const defaultSections = sectionNames.filter((name) => name !== 'release');
 
 /** Each may send 10,000 requests a second, less than the load; together they may send more. */
 const partners = newPartners(4, 64);
@@ -55,6 +65,7 @@ interface Flags {
   readonly seconds: number;
   readonly only: readonly Section[];
   readonly busy: boolean;
+  readonly release: string;
 }
 
 function sectionsIn(text: string): readonly Section[] | Problem {
@@ -64,19 +75,24 @@ function sectionsIn(text: string): readonly Section[] | Problem {
 }
 
 function missingFor(only: readonly Section[]): string | false {
-  const needsServer = only.includes('postgres') || only.includes('import');
+  const needsServer = (['postgres', 'release', 'import'] as const).some((name) => only.includes(name));
   return (
     withoutProc || (needsServer && withoutOwnServers()) || (only.includes('postgres') && missingPgbench())
   );
 }
 
 /** No vacuum or checkpoint runs during the measurement. */
-async function filledDatabase(engine: Engine) {
+async function filledDatabase(engine: Engine, fill = fillByStore) {
   const settings = { wal_keep_size: '0', checkpoint_timeout: '1d', autovacuum: 'off' };
   const database = await newDatabase(engine, settings);
-  await fillDatabase(database.url, partners, brandCount);
+  const found = await fill(database.url);
   if (engine === 'postgres') await onConnection(database.url, (client) => client.query('vacuum (analyze)'));
-  return database;
+  return { ...database, partners: found };
+}
+
+async function fillByStore(url: string): Promise<readonly Partner[]> {
+  await fillDatabase(url, partners, brandCount);
+  return partners;
 }
 
 async function measureCosts(contenders: readonly Contender[], { rounds, seconds }: Flags, { quiet }: Rounds) {
@@ -119,6 +135,11 @@ async function run(flags: Flags): Promise<boolean> {
     contenders.push(pgbench(database.url, database.pid!, partners[0]!.id));
     contenders.push(await peer(generator, database, partners));
   }
+  if (only.includes('release')) {
+    const filled = (engine: Engine, program: string) =>
+      filledDatabase(engine, (url) => fillBy(program, url, partners, brandCount));
+    contenders.push(...(await packedContenders(generator, flags.release, filled)));
+  }
   const measurements = contenders.length === 0 ? [] : await measureCosts(contenders, flags, counted);
   if (only.includes('latency')) {
     const { url } = await filledDatabase('sqlite');
@@ -153,8 +174,14 @@ await runProgram({
       `length of each load, ${warmUpTimes} times as long in the warm-up`,
     ),
     busy: flag('also count rounds beside other processes; the status is 1'),
-    only: optional('NAMES', sectionsIn, 'sections to run, separated by commas (all)'),
+    only: optional('NAMES', sectionsIn, 'sections to run, separated by commas (all but release)'),
+    release: withDefault(
+      'VERSION',
+      oneOf(packagedReleases),
+      packagedReleases.at(-1)!,
+      'release of the section release',
+    ),
   },
-  missing: ({ only = sectionNames }) => missingFor(only),
-  run: ({ only = sectionNames, ...flags }) => run({ only, ...flags }),
+  missing: ({ only = defaultSections }) => missingFor(only),
+  run: ({ only = defaultSections, ...flags }) => run({ only, ...flags }),
 });

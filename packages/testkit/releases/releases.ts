@@ -39,13 +39,16 @@ export async function loadPostgresOf(release: string, url: string): Promise<void
   await onConnection(url, (client) => client.query(unzipped(release, 'postgres.sql').toString()));
 }
 
+/** The path of a release's package, whether it is kept or not. */
+export const packagePathOf = (release: string) => fileOf(release, `partner-network-${release}.tgz`);
+
+/** The releases whose packages are kept, oldest first. */
+export const packagedReleases = releases.filter((release) => existsSync(packagePathOf(release)));
+
 /** The newest release whose package is kept. */
 export function newestPackage(): { readonly release: string; readonly file: string } | undefined {
-  const packages = releases.map((release) => ({
-    release,
-    file: fileOf(release, `partner-network-${release}.tgz`),
-  }));
-  return packages.findLast(({ file }) => existsSync(file));
+  const release = packagedReleases.at(-1);
+  return release === undefined ? undefined : { release, file: packagePathOf(release) };
 }
 
 /** Unpacks a package, which uses the dependencies of this repository. Returns its executable. */

@@ -23,8 +23,9 @@ const spansOf = (page: string) => (proseOf(page).match(/`[^`]+`/g) ?? []).join('
 
 /** Flags of npm, Node, podman, systemd, Prometheus, Prism, the example senders and our other programs. */
 const othersFlags =
-  `busy delay engine errors from-file give-up-after gzip health-cmd health-interval init memory no-healthcheck
-  no-retries now only order rounds rows seconds synchronous ulimit url web.listen-address`.split(/\s+/);
+  `busy delay engine errors from-file give-up-after gzip health-cmd health-interval init max-semi-space-size
+  memory no-healthcheck no-parallel-scavenge no-retries now only order release rounds rows seconds synchronous
+  ulimit url web.listen-address`.split(/\s+/);
 
 test('every flag that a page names exists', async () => {
   const commands = (await describedCommands()).flatMap((group) => group.commands);

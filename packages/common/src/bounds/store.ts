@@ -44,6 +44,8 @@ export const postgresBounds = {
   /** Requests that share a connection, and the time without an answer after which no other joins, in ms. */
   sharedCallers: 4,
   sharedSilenceMs: 20,
+  /** How long requests that arrive together share no connection after an answer took that time, in ms. */
+  sharedApartMs: 250,
   /** Timeout of opening a connection, in ms. */
   connectMs: 1_000,
   /** The same for a command and the start of the service, which can wait for a busy server. */

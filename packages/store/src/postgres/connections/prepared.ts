@@ -23,6 +23,7 @@ class Run implements Submittable {
   readonly #answer: Answer;
   readonly #rows: Row[] = [];
   #columns: Columns | undefined;
+  #prepares = false;
 
   constructor(client: PreparingClient, statement: Statement, values: readonly Value[], answer: Answer) {
     this.#client = client;
@@ -40,7 +41,8 @@ class Run implements Submittable {
       stream.cork();
       setImmediate(() => stream.uncork());
     }
-    if (this.#columns === undefined) {
+    this.#prepares = this.#columns === undefined;
+    if (this.#prepares) {
       // A first run that failed may have left the statement on the server, which then refuses its name.
       server.close({ type: 'S', name }, true);
       server.parse({ name, text, types: [] }, true);
@@ -68,7 +70,8 @@ class Run implements Submittable {
   }
 
   handleCommandComplete(): void {
-    this.#client.prepared.set(this.#statement.name ?? '', this.#columns ?? []);
+    // Columns of an earlier preparation may be out of date by now.
+    if (this.#prepares) this.#client.prepared.set(this.#statement.name ?? '', this.#columns ?? []);
   }
 
   handleReadyForQuery(): void {

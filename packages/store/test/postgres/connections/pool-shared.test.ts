@@ -56,7 +56,7 @@ test('up to four callers share a connection, the next waits, and each gets its a
 /** A pool with two idle connections. `callersOfEach` counts the statements that ran on each. */
 async function twoConnections(t: TestContext) {
   const shared = await sharedPool(t, { connections: 2 });
-  await Promise.all([shared.sleep(0.1), shared.sleep(0.1)]);
+  await Promise.all([shared.sleep(0), shared.sleep(0)]);
   const where = { name: 'where', text: 'select pg_backend_pid() as pid, pg_sleep(0.05)' };
   const run = () => shared.pool.query(where, []);
   const callersOfEach = async (running: readonly ReturnType<typeof run>[]) => {
@@ -75,6 +75,22 @@ test('up to four callers of one turn share a connection, and their statements ar
   const running = Array.from({ length: 5 }, () => nextTurn().then(run));
   assert.deepEqual(await callersOfEach(running), [4, 1]);
   assert.equal(written().filter(({ remotePort }) => remotePort === network.port).length, 2);
+});
+
+test('after a slow answer, callers of one turn have connections of their own for a while', async (t) => {
+  const { run, sleep, callersOfEach } = await twoConnections(t);
+  const two = () => callersOfEach([nextTurn().then(run), nextTurn().then(run)]);
+  const now = t.mock.method(performance, 'now', () => 0).mock;
+  await sleep(0);
+  assert.deepEqual(await two(), [2]);
+  // The clock stands still but for these moments.
+  const slow = sleep(0.05);
+  await nextTurn();
+  now.mockImplementation(() => postgresBounds.sharedSilenceMs + 1);
+  await slow;
+  assert.deepEqual(await two(), [1, 1]);
+  now.mockImplementation(() => 2 * postgresBounds.sharedApartMs);
+  assert.deepEqual(await two(), [2]);
 });
 
 test('callers of different turns share the connection that has the fewest callers', async (t) => {

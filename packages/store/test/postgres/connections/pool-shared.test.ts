@@ -83,7 +83,7 @@ test('after a slow answer, callers of one turn have connections of their own for
   const now = t.mock.method(performance, 'now', () => 0).mock;
   await sleep(0);
   assert.deepEqual(await two(), [2]);
-  // The clock stands still but for these moments.
+  // The clock moves only here.
   const slow = sleep(0.05);
   await nextTurn();
   now.mockImplementation(() => postgresBounds.sharedSilenceMs + 1);
